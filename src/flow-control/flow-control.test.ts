@@ -364,9 +364,12 @@ test('at the end neighbors and held traffic go on, and nothing is done any more'
   dataplane.queue.set(WATCHED, 120_000);
   find();
   await ask(100);
-  await control.stop();
+  const stopped = control.stop();
+  // What does not leave meanwhile goes straight.
+  await pass(600);
+  await stopped;
   expect(pauses()).toEqual([10, undefined]);
-  expect(dataplane.calls.slice(-2)).toEqual([['rate', 1, BigInt(LINE / 8)], ['removed']]);
+  expect(dataplane.calls.slice(-3)).toEqual([['rate', 1, BigInt(LINE / 8)], ['leaving', 1, 7], ['removed']]);
   const before = dataplane.calls.length;
   find();
   await ask(100);

@@ -215,7 +215,7 @@ test('stop: every flow goes straight, and what is in its class leaves at line ra
   await instruct('rate-reduce', 50);
   taken();
   await enforcement.stop();
-  expect(taken()).toEqual([['rate', 1, 10_000_000n], ['removed']]);
+  expect(taken()).toEqual([['rate', 1, 10_000_000n], ['leaving', 1], ['removed']]);
   await pass(1000);
   expect(taken()).toEqual([]);
 });

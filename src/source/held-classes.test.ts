@@ -165,6 +165,46 @@ describe('a flow that leaves and is to be held again, which the kernel refuses',
   });
 });
 
+describe('when all ends', () => {
+  test('a flow stays in its class until that is empty', async () => {
+    hold(8000);
+    await settled();
+    Object.assign(dataplane, { entered: 5n, sent: 4n });
+    const stopped = classes.stop();
+    await pass(50);
+    expect(dataplane.hold).toMatchObject({ phase: 'leaving', drained: 4n });
+    dataplane.sent = 5n;
+    await pass(10);
+    await stopped;
+    expect([dataplane.hold, dataplane.calls.at(-1)]).toEqual([undefined, ['removed']]);
+  });
+
+  test('one that does not leave goes straight after half a second', async () => {
+    hold(8000);
+    await settled();
+    dataplane.entered = 5n;
+    const stopped = classes.stop();
+    await settled();
+    await pass(490);
+    expect(dataplane.hold).toMatchObject({ phase: 'leaving' });
+    await pass(20);
+    await stopped;
+    expect(dataplane.hold).toBeUndefined();
+  });
+});
+
+test('a program that obeys by itself goes no lower than the machine does', async () => {
+  const least: bigint[] = [];
+  const { setClass } = dataplane;
+  dataplane.setClass = (slot, wanted) => (
+    least.push((wanted as { least: bigint } & typeof wanted).least),
+    setClass(slot, wanted)
+  );
+  hold(8000);
+  await settled();
+  expect(least).toEqual([BigInt(LINE / 100 / 8)]);
+});
+
 test('a flow whose rate is refused when it leaves leaves at the rate that it has', async () => {
   hold(8000);
   await settled();
@@ -265,6 +305,6 @@ describe('a dataplane that gives packets departure times is told more', () => {
     await settled();
     taken();
     await classes.stop();
-    expect(taken()).toEqual([['resume', 1], ['rate', 1, 10_000_000n], ['departed', 1], ['removed']]);
+    expect(taken()).toEqual([['resume', 1], ['rate', 1, 10_000_000n], ['leaving', 1], ['removed'], ['departed']]);
   });
 });

@@ -1,5 +1,9 @@
 // Runs in a guest whose kernel has fq (departure-times.test.ts): a router that forwards to a port at which flows are
 // held by departure times. Prints what it has seen, as JSON. Times are milliseconds.
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mountBpffs } from '../../src/kernel/bpf/bpffs.ts';
+import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { FqPorts } from '../../src/kernel/netlink/fq.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { probeKernel } from '../../src/kernel/probe.ts';
@@ -8,11 +12,14 @@ import { systemClock } from '../../src/model/clock.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { eventLoopWork } from '../../src/model/work.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
+import { NO_SENDER_PROXIES } from '../../src/plan/desired.ts';
+import { Dataplane } from '../../src/reconcile/dataplane.ts';
 import { HoldEdtPorts } from '../../src/reconcile/hold-edt-ports.ts';
 import { hold } from '../../src/reconcile/hold.ts';
 import { HoldPaces } from '../../src/reconcile/hold-paces.ts';
 import { Enforcement } from '../../src/source/enforcement.ts';
 import { defaultHoldOptions } from '../../src/source/hold.ts';
+import { object } from '../bpf/support/congested-router.ts';
 import { HoldScene, RECEIVER } from '../bpf/support/hold-scene.ts';
 import { MINOR, held } from '../bpf/support/hold-under-test.ts';
 import { H1, QPN, data } from '../bpf/support/packets.ts';
@@ -28,6 +35,15 @@ const LINE = { rate: 1_250_000_000n, limit: 4_000_000, least: 1n };
 const BUFFER = 4_000_000;
 const now = (): bigint => process.hrtime.bigint();
 const ms = (ns: bigint): number => Math.round(Number(ns) / 1e4) / 100;
+
+/** Of all network namespaces. */
+const DEFAULT_QDISC = '/proc/sys/net/core/default_qdisc';
+const BPFFS = '/run/t-hold/bpffs';
+const LINKS = join(BPFFS, 'links');
+const SOURCE = {
+  ...{ senders: [], acceptFrom: [], interfaces: [], fastCnpOption: 0x1e, fastCnpIoamOption: 0x3e, icrc: 'cover' },
+  ...{ longHaulIcmpv6Type: 200, perFlowIntervalNs: 0, perSecond: 1, burst: 1 },
+};
 
 const scene = await HoldScene.create();
 const edt = HoldEdtPorts.open(
@@ -82,8 +98,43 @@ async function queues(): Promise<object> {
   const taken = edt.prepare(ifindex, 'fq', BUFFER);
   return {
     ...{ before, auto, own, made, again, changed, back, restored, theirs, found, left, refused, taken, last: queue() },
-    cleaned: edt.releaseOthers(new Set()).length,
+    cleaned: edt.own().map((one) => edt.release(one)).length,
   };
+}
+
+const choice = (queueing: 'auto' | 'fq', of = ifindex): unknown => {
+  try {
+    return edt.choose(of, queueing, BUFFER);
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+/** What the kernel makes by default, and what keeps packets for too short a time. */
+async function unfit(): Promise<object> {
+  const usual = readFileSync(DEFAULT_QDISC);
+  writeFileSync(DEFAULT_QDISC, 'fq');
+  ip(scene.router, 'tuntap add dev t-tap mode tap');
+  ip(scene.router, 'link set t-tap up');
+  const tap = scene.router.run(() => interfaceIndex('t-tap'));
+  ip(scene.router, 'link add t-many numtxqueues 4 numrxqueues 4 type veth peer name t-many-far');
+  ip(scene.router, 'link set t-many up');
+  scene.tc('qdisc replace dev t-many root handle 5: mq');
+  const many = scene.router.run(() => interfaceIndex('t-many'));
+  const fqs = FqPorts.open({ netns: scene.router });
+  const [byDefault, below] = [fqs.find(tap), fqs.find(many)];
+  const shown = scene.tc('qdisc show dev t-tap').trim();
+  const seenOfTap = { byDefault, shown, auto: choice('auto', tap), fq: choice('fq', tap) };
+  const made = edt.prepare(tap, 'fq', BUFFER) && fqs.find(tap);
+  edt.release(tap);
+  fqs.close();
+  writeFileSync(DEFAULT_QDISC, usual);
+  scene.tc(`qdisc replace dev ${PORT} root handle 5: fq horizon 300ms`);
+  const [shortAuto, shortFq] = [choice('auto'), choice('fq')];
+  scene.tc(`qdisc replace dev ${PORT} root handle 5: fq horizon 400ms`);
+  const long = choice('auto');
+  scene.tc(`qdisc del dev ${PORT} root`);
+  return { ...seenOfTap, made, below, manyQueues: choice('auto', many), shortAuto, shortFq, long };
 }
 
 /** A flow at a rate, beside one that is not held. */
@@ -247,6 +298,132 @@ async function enforcement(): Promise<object> {
   return { made, restored, sent: psn, psns: scene.psns(QPN), states: [...states], counts };
 }
 
+/** The agent's dataplane, which may die; its programs stay. The scene's own is taken off. */
+class Agent {
+  readonly counts: Record<string, number> = {};
+  readonly #dataplane: Dataplane;
+  readonly #dependencies = {
+    clock: {
+      now: () => systemClock.now(),
+      after: (ms: number, run: () => void) => systemClock.after(ms, () => void (this.#isDead || run())),
+    },
+    work: eventLoopWork(),
+    log: silentLog,
+    count: (name: string) => void (this.counts[name] = (this.counts[name] ?? 0) + 1),
+  };
+  #machine: Enforcement | undefined;
+  #isDead = false;
+
+  constructor() {
+    const directories = { bpfDir: BPFFS, linksDir: LINKS, objectDir: join(object('hold'), '..') };
+    this.#dataplane = scene.router.run(() => new Dataplane(directories, this.#dependencies));
+  }
+
+  get hold() {
+    return this.#dataplane.hold;
+  }
+
+  /** As the daemon does: the machine that is not to hold so any more lets go once the dataplane knows. */
+  apply(queueing?: 'fq' | 'htb'): Promise<void> {
+    const enforce = queueing && { ports: [{ id: PORT, interface: PORT, ifindex }], queueing, buffer: BUFFER };
+    const state = {
+      ...{ ports: [], senderProxies: NO_SENDER_PROXIES, senderPolicies: [], senderCapabilities: [] },
+      ...{ endConSids: [], guards: [] },
+      ...(enforce && { source: { ...SOURCE, enforce } }),
+    };
+    scene.router.run(() => this.#dataplane.apply(state as never));
+    const before = this.#machine;
+    this.#machine = undefined;
+    if (queueing)
+      this.#machine = new Enforcement(
+        { options: { ...defaultHoldOptions(100e6), rttMs: 1000 }, buffer: BUFFER },
+        {
+          ...{ ...this.#dependencies, dataplane: this.hold!.classes, monotonicNs: now },
+          ...{ isReady: () => this.hold!.isReady, onHolding: () => {} },
+        },
+      );
+    return before?.stop() ?? Promise.resolve();
+  }
+
+  prune(): void {
+    scene.router.run(() => this.#dataplane.prune());
+  }
+
+  /** A flow that waits: a tenth of the rate, then paused. Packets are sent meanwhile. */
+  async holdFlow(): Promise<void> {
+    await until('flows can be held', () => this.hold!.isReady);
+    this.#instruct('rate-reduce', 90);
+    await until('it is held', () => this.hold!.classes.record(FLOW) !== undefined);
+    await send(10);
+    this.#instruct('pause', 60_000);
+    await send(30);
+  }
+
+  #instruct(action: 'pause' | 'rate-reduce', parameter: number): void {
+    this.#machine!.onNotification({
+      ...{ atNs: 0n, format: 'long-haul-roce', action: 'enforce', node: address('2001:db8:ffff::2'), flow: FLOW },
+      ...{ senderQpn: 1, ifindex: 1, metric: null, trace: null },
+      instruction: { level: 1, action, parameter },
+    });
+  }
+
+  /** As by SIGKILL: nobody renews anything, and nothing is taken back. */
+  die(): void {
+    this.#isDead = true;
+    this.#dataplane.close();
+  }
+}
+
+/** One after another, without a pause between the flow's packets: deaths, restarts, and changes of what holds. */
+async function life(): Promise<object> {
+  begin();
+  scene.detach(PORT);
+  mountBpffs(BPFFS);
+  mkdirSync(LINKS, { recursive: true });
+  const before = queue();
+  const steps: Record<string, unknown> = {};
+  const goOn = async (name: string, done: () => boolean): Promise<void> => {
+    for (const end = Date.now() + 20_000; !done() && Date.now() < end;) await send(1);
+    await send(20);
+    await arrived(psn).catch(() => {});
+    steps[name] = { ok: done(), sent: psn, psns: scene.psns(QPN) };
+    begin();
+  };
+  const programs = (): string[] => readdirSync(LINKS).filter((name) => name.startsWith('hold@'));
+  let agent = new Agent();
+  await agent.apply('fq');
+  await agent.holdFlow();
+  agent.die();
+  agent = new Agent();
+  await agent.apply('fq');
+  agent.prune();
+  await send(20);
+  await goOn('restarted', () => agent.hold!.isReady);
+  await agent.holdFlow();
+  const stopped = agent.apply('htb');
+  await goOn('by classes', () => agent.hold!.isReady && queue().startsWith('qdisc htb 6e70: root'));
+  await stopped;
+  await agent.holdFlow();
+  const again = agent.apply('fq');
+  await goOn('by an fq again', () => agent.hold!.isReady && queue().startsWith('qdisc fq 6e71: root'));
+  await again;
+  await agent.holdFlow();
+  const removed = agent.apply();
+  const kept = programs();
+  await goOn('removed', () => programs().length === 0 && queue() === before);
+  await removed;
+  await agent.apply('fq');
+  await agent.holdFlow();
+  agent.die();
+  agent = new Agent();
+  await agent.apply();
+  agent.prune();
+  const keptOfDead = programs();
+  await goOn('removed while dead', () => programs().length === 0 && queue() === before);
+  agent.die();
+  return { steps, kept, keptOfDead, counts: agent.counts };
+}
+
 /** The last one: the port is gone afterwards. */
 async function vanished(): Promise<object> {
   const { feature, apply, counts, byFq } = openFeature();
@@ -265,7 +442,7 @@ const poller = Poller.open({
 const features = (await probeKernel({ poller })).filter(({ name }) => ['fq', 'htb', 'tcx'].includes(name));
 poller.close();
 const seen: Record<string, unknown> = { features };
-for (const scenario of [queues, rate, pause, order, dead, both, enforcement, vanished])
+for (const scenario of [queues, unfit, rate, pause, order, dead, both, enforcement, life, vanished])
   seen[scenario.name] = await scenario();
 edt.close();
 scene.close();

@@ -26,6 +26,13 @@ interface Seen {
     readonly states: string[];
     readonly counts: Readonly<Record<string, number>>;
   };
+  readonly unfit: Readonly<Record<string, unknown>>;
+  readonly life: {
+    readonly steps: Readonly<Record<string, { readonly ok: boolean; readonly sent: number; readonly psns: number[] }>>;
+    readonly kept: string[];
+    readonly keptOfDead: string[];
+    readonly counts: Readonly<Record<string, number>>;
+  };
   readonly both: Readonly<Record<'stamped' | 'entered', number>>;
   readonly vanished: { readonly before: boolean; readonly after: boolean; readonly failed: number };
 }
@@ -36,7 +43,9 @@ const inOrder = (count: number): number[] => Array.from({ length: count }, (_, p
 
 describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian's kernel", () => {
   beforeAll(async () => {
-    const image = prepareGuestImage(FOLDER, { modules: ['veth', 'sch_fq', 'sch_htb', 'sch_tbf', 'sch_ingress'] });
+    const image = prepareGuestImage(FOLDER, {
+      modules: ['veth', 'sch_fq', 'sch_htb', 'sch_tbf', 'sch_ingress', 'tun'],
+    });
     guest = await Guest.boot({
       ...{ name: image.version, image, control: emptyFolder(join(FOLDER, 'departure-times')) },
       spawn: ([command, ...args]) => spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe'] }),
@@ -93,6 +102,34 @@ describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian's kern
     expect(counts).toMatchObject({ 'source.hold.recovered': 1, 'source.hold.held': 2 });
     expect(Object.keys(counts).filter((name) => /refused|overdue/.test(name))).toEqual([]);
     expect(restored).toBe(seen.queues['before']);
+  });
+
+  test('an fq that the kernel makes by default gives way; one with a short horizon holds nothing; several below an mq do', () => {
+    const theirs = { by: 'fq', removesFq: false, makesFq: false };
+    const short = expect.stringMatching(/^the fq of t-hold-a keeps no packet for more than 300 ms \(horizon\)/);
+    expect(seen.unfit).toMatchObject({
+      byDefault: { own: false, isDefault: true, options: { flowLimit: 100, orphanMask: 1023 } },
+      auto: { by: 'classes' },
+      fq: { by: 'fq', makesFq: true },
+      made: { own: true, options: { flowLimit: 4000, orphanMask: 1_048_575 } },
+      below: { own: false, isDefault: false, options: { flowLimit: 100 } },
+      ...{ manyQueues: theirs, shortAuto: short, shortFq: short, long: theirs },
+    });
+  });
+
+  test.each(['restarted', 'by classes', 'by an fq again', 'removed', 'removed while dead'])(
+    'no packet is lost or overtakes another while packets wait and cnpd dies or its file changes: %s',
+    (step) => {
+      const { ok, sent, psns } = seen.life.steps[step]!;
+      expect(ok).toBe(true);
+      expect(psns).toEqual(inOrder(sent));
+    },
+  );
+
+  test('the program stays until nothing waits any more, also that of an agent that has died', () => {
+    const { kept, keptOfDead, counts } = seen.life;
+    expect([kept, keptOfDead]).toEqual([['hold@t-hold-a:egress'], ['hold@t-hold-a:egress']]);
+    expect(Object.keys(counts).filter((name) => /refused|failed/.test(name))).toEqual([]);
   });
 
   test('a port that vanishes is forgotten', () => {

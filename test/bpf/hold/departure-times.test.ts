@@ -1,9 +1,18 @@
 // Departure times (bpf/lib/hold/edt.h), which the program writes into the packet: an fq would keep them. Without a
 // network, and without an fq: whether a real one does is in test/kernels.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { HOLD_EDT } from '../../../src/kernel/dataplane/holds.ts';
+import {
+  HOLD_EDT,
+  HOLD_LONGEST_DEPARTURE_NS,
+  HOLD_MAPS,
+  holdSlot,
+  minorOf,
+} from '../../../src/kernel/dataplane/holds.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
+import { HoldClasses } from '../../../src/reconcile/hold-classes.ts';
 import { HoldPaces } from '../../../src/reconcile/hold-paces.ts';
+import { HoldPortTable } from '../../../src/reconcile/hold-port-table.ts';
+import { HoldTable } from '../../../src/reconcile/hold-table.ts';
 import { FLOW, HoldUnderTest, MINOR, PORT, held } from '../support/hold-under-test.ts';
 import { data, frame } from '../support/packets.ts';
 
@@ -11,13 +20,16 @@ let hold: HoldUnderTest;
 /** Its clock is an hour ahead: what it pauses departs in an hour, however long a test takes. */
 let paces: HoldPaces;
 let present: HoldPaces;
+let soon: HoldPaces;
 const HOUR = 3_600_000_000_000n;
 const now = (): bigint => process.hrtime.bigint();
 const later = (): bigint => now() + HOUR;
 beforeAll(() => {
   hold = new HoldUnderTest();
-  paces = new HoldPaces(hold.object, { table: hold.table, monotonicNs: later });
-  present = new HoldPaces(hold.object, { table: hold.table, monotonicNs: now });
+  const table = { recordOf: (minor: number) => hold.table.recordOf(minor) };
+  paces = new HoldPaces(hold.object, { table, monotonicNs: later });
+  present = new HoldPaces(hold.object, { table, monotonicNs: now });
+  soon = new HoldPaces(hold.object, { table, monotonicNs: () => now() + 150_000_000n });
 });
 afterAll(() => hold.close());
 beforeEach(() => {
@@ -148,6 +160,40 @@ describe('a held flow', () => {
     expect(stamp(answer)).toBeGreaterThan(response);
   });
 
+  test('that is held again while it leaves loses nothing: as much as before may wait behind what waits', () => {
+    // 10 ms a packet; what waits would be too much at once.
+    const stamps = [heldAt(LENGTH * 100n, { limit: packet.length * 5 })];
+    for (let i = 0; i < 5; i++) stamps.push(stamp());
+    expect(stamp()).toBe(0n);
+    hold.table.set(FLOW, held({ phase: 'leaving' }));
+    paces.changeRate(MINOR, FAST);
+    stamps.push(stamp());
+    paces.set(MINOR, { ...FAST, limit: packet.length * 5 });
+    hold.table.set(FLOW, held());
+    for (let i = 0; i < 5; i++) stamps.push(stamp());
+    expect(gaps(stamps).every((gap) => gap > 0n)).toBe(true);
+    expect(hold.count('full')).toBe(1);
+  });
+
+  test('whose pause is replaced by a shorter one loses nothing', () => {
+    paces.set(MINOR, FAST);
+    hold.table.set(FLOW, held());
+    paces.pause(MINOR, 65_535);
+    stamp();
+    paces.pause(MINOR, 1);
+    expect([stamp() > later(), hold.count('full')]).toEqual([true, 0]);
+  });
+
+  test.each([7, 0x10007])('of a priority that an fq does not delay, %i, gets another one', (priority) => {
+    heldAt();
+    expect(hold.priorityOf(packet, priority)).toBe(priority - 1);
+    expect(hold.priorityOf(packet, 5)).toBe(5);
+    hold.table.remove(FLOW);
+    expect(hold.priorityOf(packet, priority)).toBe(priority - 1);
+    hold.clear();
+    expect(hold.priorityOf(packet, priority)).toBe(priority);
+  });
+
   test('without a pace goes straight, and is counted', () => {
     hold.table.set(FLOW, held({ minor: MINOR + 2 }));
     expect(stamp()).toBe(0n);
@@ -157,6 +203,17 @@ describe('a held flow', () => {
 });
 
 describe('the end of a hold', () => {
+  const answer = frame(data({ opcode: OPCODE.acknowledge, size: 4 }));
+  const response = frame(data({ opcode: OPCODE.readResponseOnly, size: 1000 }));
+  /** A packet departs in 150 ms. Returns when the next one may. */
+  function waiting(): bigint {
+    soon.set(MINOR, FAST);
+    soon.pause(MINOR, 1);
+    hold.table.set(FLOW, held());
+    stamp();
+    return hold.table.record(FLOW)!.nextNs;
+  }
+
   test('a flow that leaves is given times while one of its packets waits', () => {
     heldAt(LENGTH * 20n); // 50 ms
     const second = stamp();
@@ -180,19 +237,82 @@ describe('the end of a hold', () => {
   });
 
   test('a hold that nobody renews delays nothing; what waits is not overtaken', () => {
-    heldAt(LENGTH);
-    const { nextNs } = hold.table.record(FLOW)!;
+    const nextNs = waiting();
     hold.table.set(FLOW, held({ untilNs: now() }));
     expect([stamp(), stamp()]).toEqual([nextNs, nextNs]);
     expect([hold.count('expired'), hold.count('behind')]).toEqual([2, 2]);
-    expect(stamp(frame(data({ opcode: OPCODE.acknowledge, size: 4 })))).toBe(0n);
-    hold.table.remove(FLOW);
-    present.set(MINOR, FAST);
-    hold.table.set(FLOW, held());
-    stamp();
+    expect(stamp(answer)).toBe(0n);
     hold.table.set(FLOW, held({ untilNs: now() }));
     while (hold.table.record(FLOW)!.nextNs > now());
     expect(stamp()).toBe(0n);
+  });
+
+  test.each<readonly [string, () => void]>([
+    ['its hold is removed', () => hold.table.remove(FLOW)],
+    ['its port holds nothing any more', () => hold.portTable.removePort(PORT)],
+    ['it has no pace', () => hold.object.map(HOLD_MAPS.paces).update(holdSlot(MINOR), new Uint8Array(56))],
+    ['the next agent begins', () => void new HoldPortTable(hold.object)],
+    [
+      'the next agent lets it go',
+      () => {
+        hold.table = new HoldTable(hold.object);
+        for (const { flow } of hold.table.read()) hold.table.remove(flow);
+        void new HoldPortTable(hold.object);
+      },
+    ],
+  ])('while packets wait nothing overtakes them, although %s; then it goes straight', (_, end) => {
+    const lastNs = waiting();
+    end();
+    expect([stamp(), stamp()]).toEqual([lastNs, lastNs]);
+    // Answers have a queue of their own, unless READ responses wait.
+    expect(stamp(answer)).toBe(0n);
+    expect([stamp(response), stamp(answer)]).toEqual([lastNs, lastNs]);
+    expect(hold.count('behind')).toBe(4);
+    while (now() <= lastNs);
+    expect([stamp(), stamp(answer), hold.count('behind')]).toEqual([0n, 0n, 4]);
+  });
+
+  test('what was let go is forgotten once nothing waits, and nothing is looked at any more', async () => {
+    waiting();
+    hold.table.remove(FLOW);
+    expect([hold.table.size, hold.table.record(FLOW), hold.table.sweep()]).toEqual([0, undefined, true]);
+    expect([...hold.object.map(HOLD_MAPS.holds).entries()]).toHaveLength(1);
+    await new HoldClasses('enforce', { ports: undefined as never, table: hold.table }).departed();
+    expect([...hold.object.map(HOLD_MAPS.holds).entries()]).toHaveLength(0);
+    expect([hold.table.sweep(), hold.table.lastDepartureOf(FLOW)]).toEqual([false, 0n]);
+    const cut = packet.subarray(0, 60);
+    stamp(cut);
+    expect(hold.count('unparseable')).toBe(0);
+  });
+
+  test('a flow that is held again meanwhile, in another class, goes on behind what waits, and loses nothing', () => {
+    const classes = new HoldClasses('enforce', { ports: undefined as never, table: hold.table, paces: present });
+    const slot = 5;
+    const lastNs = waiting();
+    hold.table.remove(FLOW);
+    // Its class is another flow's by then.
+    const other = { ...FLOW, receiverQpn: FLOW.receiverQpn + 1 };
+    hold.table.set(other, held());
+    present.set(minorOf('enforce', slot), FAST);
+    classes.setHold(slot, FLOW, { phase: 'held', untilNs: held().untilNs, drained: 0n });
+    expect([stamp(), stamp(response)]).toEqual([lastNs, lastNs + LENGTH / 10n]);
+    expect([hold.count('full'), hold.table.record(FLOW)]).toMatchObject([0, { entered: 2n, stamped: 2n }]);
+    hold.table.remove(other);
+  });
+
+  test('a flow that leaves at once, held again meanwhile, goes straight only after what waited before', () => {
+    const lastNs = waiting();
+    hold.table.remove(FLOW);
+    present.set(MINOR + 1, FAST);
+    present.follow(MINOR + 1, lastNs);
+    hold.table.set(FLOW, held({ minor: MINOR + 1, phase: 'leaving' }));
+    expect([stamp(), hold.table.record(FLOW)!.released]).toEqual([lastNs, false]);
+  });
+
+  test('no packet follows one that departs too late for an fq', () => {
+    heldAt();
+    hold.table.remove(FLOW);
+    expect(stamp() - now()).toBeLessThanOrEqual(BigInt(HOLD_LONGEST_DEPARTURE_NS));
   });
 
   test('a class that another flow gets has nothing of the former one', () => {

@@ -157,6 +157,44 @@ describe('a flow that is held by departure times', () => {
     expect(depart() - now()).toBeLessThan(60_000_000n);
   });
 
+  test('loses nothing once a doubled pause is over, although what came meanwhile waits for its end', () => {
+    const soon = new HoldPaces(hold.object, { table: hold.table, monotonicNs: now });
+    soon.set(MINOR, { rate: LENGTH * 1_000_000n, limit: packet.length * 2, least: 1n });
+    soon.pause(MINOR, 20_000);
+    source.send(longHaulRoce({ action: 'pause', parameter: 65_535 }));
+    const later = depart();
+    soon.confirm(MINOR);
+    expect(depart()).toBeGreaterThan(later);
+  });
+
+  test('loses nothing when the agent sets a rate that is higher than what the program has made of it', () => {
+    paces.set(MINOR, { rate: LENGTH * 1000n, limit: packet.length * 10, least: 1n });
+    paces.pause(MINOR, 1);
+    source.send(reduce(90));
+    // 10 ms each, of which ten wait; two of them at half of the former rate.
+    for (let i = 0; i < 10; i++) depart();
+    paces.changeRate(MINOR, { rate: LENGTH * 500n });
+    expect(Array.from({ length: 10 }, depart).filter((at) => at === 0n)).toEqual([]);
+  });
+
+  test('that is paused behind what waits for longer loses nothing', () => {
+    paces.set(MINOR, { rate: LENGTH * 1_000_000n, limit: packet.length * 2, least: 1n });
+    paces.pause(MINOR, 65_535);
+    depart();
+    paces.follow(MINOR, hold.table.record(FLOW)!.nextNs);
+    source.send(longHaulRoce({ action: 'pause', parameter: 100 }));
+    expect(depart()).toBeGreaterThan(now() + HOUR);
+  });
+
+  test('and was let go while packets of it wait is not held: the host hears', () => {
+    paces.pause(MINOR, 65_535);
+    depart();
+    source.holding({ room: false });
+    expect(heard()).toEqual(NOTHING);
+    hold.table.remove(FLOW);
+    expect(heard()).toEqual(EVERYTHING);
+  });
+
   test('is slower with its next packets, by as much of what the agent has set, however often it is said', () => {
     paces.pause(MINOR, 1);
     source.send(reduce(50));

@@ -64,9 +64,15 @@ export class HoldUnderTest {
     return after.getBigUint64(TSTAMP, true);
   }
 
-  #run(frame: Uint8Array, segments = 0): { readonly retval: number; readonly after: DataView } {
+  /** The packet's priority behind the program. */
+  priorityOf(frame: Uint8Array, priority: number): number {
+    return this.#run(frame, 0, priority).after.getUint32(PRIORITY, true);
+  }
+
+  #run(frame: Uint8Array, segments = 0, priority = 0): { readonly retval: number; readonly after: DataView } {
     const ctx = context({ ifindex: PORT });
     new DataView(ctx.buffer, ctx.byteOffset).setUint32(GSO_SEGMENTS, segments, true);
+    new DataView(ctx.buffer, ctx.byteOffset).setUint32(PRIORITY, priority, true);
     const ran = this.object.program(HOLD_PROGRAM).testRun({ data: frame, ctx });
     if (Buffer.compare(ran.data, frame) !== 0) throw new Error('the program changed the packet');
     return { retval: ran.retval, after: new DataView(ran.ctx!.buffer, ran.ctx!.byteOffset) };
