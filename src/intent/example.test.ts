@@ -147,7 +147,7 @@ describe('docs/cnpd.yaml', () => {
           bandwidth: 10e9,
           rttMs: 20,
           response: 0.5,
-          queueing: 'htb',
+          queueing: 'auto',
           buffer: 4_000_000,
           flows: 4096,
           ioam: { target: 0.95, capacity: 10e9, queueUnit: 1, txBytes: 'none', timestamp: 'posix' },

@@ -113,7 +113,7 @@ test('LHCNP-5.6-f: enforce has defaults for everything but its ports', () => {
     ports: ['eth2'],
     rttMs: 20,
     response: 0.5,
-    queueing: 'htb',
+    queueing: 'auto',
     buffer: 4_000_000,
     flows: 4096,
   });

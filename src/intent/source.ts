@@ -115,7 +115,7 @@ const enforce = section(
     ),
     queueing: defaulted(
       oneOf<Queueing>(...QUEUEINGS),
-      'htb',
+      'auto',
       'htb: held flows have classes; fq: they have departure times, which an fq keeps; ' +
         'auto: fq where a port has one, otherwise htb',
     ),

@@ -85,7 +85,7 @@ test('LHCNP-5.6-d: flows are held at the ports that are declared, at their rate'
       { id: 'eth2', interface: 'eth2', ifindex: 3 },
     ],
     lineRate: 10e9,
-    queueing: 'htb',
+    queueing: 'auto',
     rttMs: 20,
     response: 30,
     buffer: 4_000_000,
