@@ -260,7 +260,7 @@ async function enforcement(): Promise<object> {
   await apply(byFq);
   const made = queue();
   const machine = new Enforcement(
-    { options: { ...defaultHoldOptions(100e6), rttMs: 50 }, buffer: BUFFER },
+    { options: { ...defaultHoldOptions(100e6), rttMs: 200 }, buffer: BUFFER },
     {
       ...{ ...dependencies, dataplane: feature.classes, monotonicNs: now },
       isReady: () => feature.isReady,
