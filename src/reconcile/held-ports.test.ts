@@ -9,8 +9,8 @@ const port = (more: Partial<HeldPort> = {}): HeldPort => ({
   ...{ interface: 'eth0', ifindex: A, purpose: 'enforce', enforce: { queueing: 'fq', buffer: 1 } },
   ...more,
 });
-const CLASSES = { by: 'classes', removesFq: false, makesFq: false } as const;
-const FQ = { by: 'fq', removesFq: false, makesFq: false } as const;
+const CLASSES = { by: 'classes', removesFq: false, makesFq: false, changesFq: false } as const;
+const FQ = { by: 'fq', removesFq: false, makesFq: false, changesFq: false } as const;
 
 let calls: string[];
 let choice: PortChoice;

@@ -160,17 +160,18 @@ export class HeldPorts {
 
   /** What is held has been told to leave: it would be lost with the queue. A port that has vanished has no queue. */
   async #emptied(ifindex: number): Promise<void> {
-    const end = Date.now() + LONGEST_EMPTYING_MS;
+    const end = performance.now() + LONGEST_EMPTYING_MS;
     try {
-      while (!this.#closed && Date.now() < end && this.#dependencies.queueBytes(ifindex) > 0) await this.#wait(LOOK_MS);
+      while (!this.#closed && performance.now() < end && this.#dependencies.queueBytes(ifindex) > 0)
+        await this.#wait(LOOK_MS);
     } catch (error) {
       if (!isKernelError(error, 'ENODEV') && !isKernelError(error, 'ENOENT')) throw error;
     }
   }
 
   async #wait(ms: number): Promise<void> {
-    const end = Date.now() + ms;
-    while (!this.#closed && Date.now() < end) await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
+    const end = performance.now() + ms;
+    while (!this.#closed && performance.now() < end) await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
   }
 
   #tried(what: string, run: () => void, port?: string): boolean {
@@ -210,12 +211,13 @@ export class HeldPorts {
   async #hold({ interface: name, ifindex, purpose, enforce }: HeldPort): Promise<void> {
     const { ports, edt } = this.#dependencies;
     const { queueing, buffer } = enforce ?? { queueing: 'htb', buffer: 0 };
-    const { removesFq, makesFq } = edt.choose(ifindex, queueing, buffer);
+    const choice = edt.choose(ifindex, queueing, buffer);
+    const { removesFq, makesFq } = choice;
     const isOfFlows = purpose === 'enforce';
     if (removesFq || (makesFq && ports.ports.includes(ifindex)) || (!isOfFlows && this.#leaving.has(ifindex)))
       await this.#change(ifindex, async () => void (await this.#letGo(ifindex, name)));
     if (this.#closed) return;
-    if (!edt.prepare(ifindex, queueing, buffer)) await ports.prepare(ifindex, purpose);
+    if (!edt.prepare(ifindex, buffer, choice)) await ports.prepare(ifindex, purpose);
   }
 
   /** Meanwhile no flow is held: it would be held by what is about to go. */

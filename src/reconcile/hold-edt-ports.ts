@@ -31,6 +31,8 @@ export interface PortChoice {
   readonly removesFq: boolean;
   /** A root qdisc is to be made. */
   readonly makesFq: boolean;
+  /** One of cnpd's own is to keep another number of packets of a flow. */
+  readonly changesFq: boolean;
 }
 
 export class HoldEdtPorts {
@@ -60,32 +62,31 @@ export class HoldEdtPorts {
    */
   choose(ifindex: number, queueing: Queueing, buffer: number): PortChoice {
     const found = this.#fqs.find(ifindex);
-    const usable = found && !(found.isDefault && isScant(found.options, flowLimitFor(buffer))) ? found : undefined;
+    const flowLimit = flowLimitFor(buffer);
+    const usable = found && !(found.isDefault && isScant(found.options, flowLimit)) ? found : undefined;
     const by = queueing === 'fq' || (queueing === 'auto' && usable && !usable.own) ? 'fq' : 'classes';
-    if (by === 'classes') return { by, removesFq: found?.own ?? false, makesFq: false };
+    if (by === 'classes') return { by, removesFq: found?.own ?? false, makesFq: false, changesFq: false };
     if (usable) this.#check(ifindex, usable);
-    return { by, removesFq: false, makesFq: !usable };
+    const changesFq = usable !== undefined && usable.own && usable.options.flowLimit !== flowLimit;
+    return { by, removesFq: false, makesFq: !usable, changesFq };
   }
 
   /**
    * From now on flows are held so at this port, if that is how: returns false if classes are to hold them, and then
    * leaves nothing of its own there. To be called again: the queue may be another by then.
    * @param buffer bytes that a flow may have waiting
-   * @throws UnfitFq, KernelError ENOENT (this kernel has no fq), EBUSY (a queue of somebody else's), ENODEV
+   * @throws KernelError ENOENT (this kernel has no fq), EBUSY (a queue of somebody else's), ENODEV
    */
-  prepare(ifindex: number, queueing: Queueing, buffer: number): boolean {
-    const { by, removesFq, makesFq } = this.choose(ifindex, queueing, buffer);
+  prepare(ifindex: number, buffer: number, { by, removesFq, makesFq, changesFq }: PortChoice): boolean {
     if (by === 'classes') {
       if (removesFq || this.#ports.has(ifindex)) this.release(ifindex);
       return false;
     }
     if (!this.#ports.has(ifindex)) this.#dependencies.onTake(ifindex);
-    const flowLimit = flowLimitFor(buffer);
-    const found = makesFq ? undefined : this.#fqs.find(ifindex);
     if (makesFq) {
       this.letGo(ifindex);
-      this.#fqs.make(ifindex, flowLimit);
-    } else if (found?.own && found.options.flowLimit !== flowLimit) this.#fqs.change(ifindex, flowLimit);
+      this.#fqs.make(ifindex, flowLimitFor(buffer));
+    } else if (changesFq) this.#fqs.change(ifindex, flowLimitFor(buffer));
     if (this.#ports.has(ifindex)) return true;
     this.#dependencies.table.setPort(ifindex, HOLD_EDT);
     this.#ports.add(ifindex);

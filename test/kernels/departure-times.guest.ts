@@ -71,31 +71,34 @@ function begin(): void {
 const times = (qpn = QPN): bigint[] => scene.arrivals.filter((one) => one.qpn === qpn).map(({ at }) => at);
 const queue = (): string => scene.tc(`qdisc show dev ${PORT}`).split('\n')[0]!.trim();
 
+const prepare = (queueing: 'auto' | 'fq', buffer = BUFFER, of = ifindex): boolean =>
+  edt.prepare(of, buffer, edt.choose(of, queueing, buffer));
+
 /** What becomes of the port's queue. */
 async function queues(): Promise<object> {
   const before = queue();
-  const auto = edt.prepare(ifindex, 'auto', BUFFER);
-  const own = edt.prepare(ifindex, 'fq', BUFFER);
-  const [made, again] = [queue(), edt.prepare(ifindex, 'fq', 2 * BUFFER)];
+  const auto = prepare('auto');
+  const own = prepare('fq');
+  const [made, again] = [queue(), prepare('fq', 2 * BUFFER)];
   const changed = queue();
-  const back = edt.prepare(ifindex, 'auto', BUFFER);
+  const back = prepare('auto');
   const restored = queue();
   scene.tc(`qdisc replace dev ${PORT} root handle 5: fq flow_limit 500 limit 20000`);
-  const theirs = edt.prepare(ifindex, 'auto', BUFFER);
+  const theirs = prepare('auto');
   const found = FqPorts.open({ netns: scene.router }).find(ifindex);
   edt.release(ifindex);
   const left = queue();
   scene.tc(`qdisc replace dev ${PORT} root handle 6: pfifo limit 100`);
   let refused = '';
   try {
-    edt.prepare(ifindex, 'fq', BUFFER);
+    prepare('fq');
   } catch (error) {
     refused = (error as Error).message;
   }
   scene.tc(`qdisc del dev ${PORT} root`);
   // An HTB of an earlier run.
   await scene.ports.prepare(ifindex);
-  const taken = edt.prepare(ifindex, 'fq', BUFFER);
+  const taken = prepare('fq');
   return {
     ...{ before, auto, own, made, again, changed, back, restored, theirs, found, left, refused, taken, last: queue() },
     cleaned: edt.own().map((one) => edt.release(one)).length,
@@ -125,7 +128,7 @@ async function unfit(): Promise<object> {
   const [byDefault, below] = [fqs.find(tap), fqs.find(many)];
   const shown = scene.tc('qdisc show dev t-tap').trim();
   const seenOfTap = { byDefault, shown, auto: choice('auto', tap), fq: choice('fq', tap) };
-  const made = edt.prepare(tap, 'fq', BUFFER) && fqs.find(tap);
+  const made = prepare('fq', BUFFER, tap) && fqs.find(tap);
   edt.release(tap);
   fqs.close();
   writeFileSync(DEFAULT_QDISC, usual);
@@ -140,7 +143,7 @@ async function unfit(): Promise<object> {
 /** A flow at a rate, beside one that is not held. */
 async function rate(): Promise<object> {
   begin();
-  edt.prepare(ifindex, 'fq', BUFFER);
+  prepare('fq');
   paces.set(MINOR, { ...LINE, rate: RATE });
   scene.table.set(FLOW, held());
   const start = now();

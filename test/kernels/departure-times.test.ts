@@ -105,7 +105,7 @@ describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian's kern
   });
 
   test('an fq that the kernel makes by default gives way; one with a short horizon holds nothing; several below an mq do', () => {
-    const theirs = { by: 'fq', removesFq: false, makesFq: false };
+    const theirs = { by: 'fq', removesFq: false, makesFq: false, changesFq: false };
     const short = expect.stringMatching(/^the fq of t-hold-a keeps no packet for more than 300 ms \(horizon\)/);
     expect(seen.unfit).toMatchObject({
       byDefault: { own: false, isDefault: true, options: { flowLimit: 100, orphanMask: 1023 } },
