@@ -10,6 +10,7 @@ import type { SourceNotification } from '../model/source.ts';
 import { FLOW, FakeClasses, LINE, RTT } from './enforcement.fixture.ts';
 import { Enforcement } from './enforcement.ts';
 import { defaultHoldOptions } from './hold.ts';
+import type { HoldDataplane } from './hold-dataplane.ts';
 
 let clock: ReturnType<typeof manualClock>;
 let classes: FakeClasses;
@@ -209,6 +210,16 @@ test('release lets a flow go, and the next notification holds it again', async (
   expect(enforcement.views()).toMatchObject([{ state: 'leaving' }]);
   await instruct('rate-reduce', 50);
   expect(enforcement.views()).toMatchObject([{ state: 'held' }]);
+});
+
+test('a program that obeys by itself goes no lower than a hundredth of the line', async () => {
+  const least: bigint[] = [];
+  classes.setClass = (_slot, wanted) => {
+    least.push((wanted as Parameters<HoldDataplane['setClass']>[1]).least);
+    return Promise.resolve();
+  };
+  await instruct('rate-reduce', 50);
+  expect(least).toEqual([BigInt(LINE / 100 / 8)]);
 });
 
 test('stop: every flow goes straight, and what is in its class leaves at line rate', async () => {

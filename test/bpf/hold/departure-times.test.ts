@@ -124,6 +124,16 @@ describe('a held flow', () => {
     expect(fourth - third).toBe(LENGTH * 10_000n);
   });
 
+  test('that was stopped loses nothing when it goes on, at whatever rate', () => {
+    paces.set(MINOR, { ...FAST, rate: LENGTH * 100n }); // 10 ms each
+    hold.table.set(FLOW, held());
+    paces.stop(MINOR, 40_000);
+    const stamps = Array.from({ length: 4 }, () => stamp());
+    expect(stamps.map((at) => at > 0n)).toEqual([true, true, true, false]);
+    paces.changeRate(MINOR, { rate: LENGTH * 100n });
+    expect(stamp()).toBe(stamps[2]! + 50_000_000n);
+  });
+
   test('that waits too long loses packets: by its bytes, or after 100 ms of waiting, pauses aside', () => {
     // 100 µs a packet; four of them may wait behind the first.
     heldAt(LENGTH * 10_000n, { limit: packet.length * 4 });
@@ -288,14 +298,17 @@ describe('the end of a hold', () => {
   test('a flow that is held again meanwhile, in another class, goes on behind what waits, and loses nothing', () => {
     const classes = new HoldClasses('enforce', { ports: undefined as never, table: hold.table, paces: present });
     const slot = 5;
-    const lastNs = waiting();
+    waiting();
+    stamp(response);
+    const lastNs = hold.table.record(FLOW)!.nextNs;
     hold.table.remove(FLOW);
     // Its class is another flow's by then.
     const other = { ...FLOW, receiverQpn: FLOW.receiverQpn + 1 };
     hold.table.set(other, held());
     present.set(minorOf('enforce', slot), FAST);
     classes.setHold(slot, FLOW, { phase: 'held', untilNs: held().untilNs, drained: 0n });
-    expect([stamp(), stamp(response)]).toEqual([lastNs, lastNs + LENGTH / 10n]);
+    // Behind the READ response.
+    expect([stamp(answer), stamp() > lastNs]).toEqual([lastNs, true]);
     expect([hold.count('full'), hold.table.record(FLOW)]).toMatchObject([0, { entered: 2n, stamped: 2n }]);
     hold.table.remove(other);
   });
@@ -311,6 +324,8 @@ describe('the end of a hold', () => {
 
   test('no packet follows one that departs too late for an fq', () => {
     heldAt();
+    hold.table.set(FLOW, held({ untilNs: now() }));
+    expect(stamp() - now()).toBeLessThanOrEqual(BigInt(HOLD_LONGEST_DEPARTURE_NS));
     hold.table.remove(FLOW);
     expect(stamp() - now()).toBeLessThanOrEqual(BigInt(HOLD_LONGEST_DEPARTURE_NS));
   });

@@ -181,7 +181,7 @@ describe('a flow that is held by departure times', () => {
     paces.set(MINOR, { rate: LENGTH * 1_000_000n, limit: packet.length * 2, least: 1n });
     paces.pause(MINOR, 65_535);
     depart();
-    paces.follow(MINOR, hold.table.record(FLOW)!.nextNs);
+    paces.resume(MINOR);
     source.send(longHaulRoce({ action: 'pause', parameter: 100 }));
     expect(depart()).toBeGreaterThan(now() + HOUR);
   });
