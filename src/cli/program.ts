@@ -26,6 +26,7 @@ import { showFlowControl, showHolds } from './flow-control-views.ts';
 import { SHELLS, type Shell, completionScript } from './reference/completion.ts';
 import { describeCommand } from './reference/describe.ts';
 import { log } from './log.ts';
+import { addRecord } from './record.ts';
 import { release } from './release.ts';
 import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
 import { VIEWS } from './views.ts';
@@ -128,6 +129,7 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
         remote === undefined ? doctor(context, options) : doctorRemote(context, remote),
       ),
     );
+  addRecord(program, act);
   program
     .command('release')
     .description('let a held flow go, or all that is held with --all; the next notification may hold it again')

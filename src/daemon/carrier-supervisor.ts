@@ -86,6 +86,12 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
       this.#section = section;
       return this.#carrier.originate(origination);
     }
+    await this.restart(intent, origination);
+  }
+
+  /** Stops the carrier, and creates it anew as it is declared. @throws like start */
+  async restart(intent: Intent, origination: Origination): Promise<void> {
+    const section = this.#options.section(intent);
     if (this.#carrier) {
       await this.#carrier.stop(section);
       this.#carrier = undefined;

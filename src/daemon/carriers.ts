@@ -17,6 +17,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Work } from '../model/work.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Recorder } from '../model/recording.ts';
 import { holdMs } from '../plan/hold-times.ts';
 import { CarrierSupervisor } from './carrier-supervisor.ts';
 import type { Logging } from './logging.ts';
@@ -29,6 +30,7 @@ export interface CarriersDependencies {
   readonly work: Work;
   readonly logging: Logging;
   readonly count: Count;
+  readonly recorder: Recorder;
   /** Entries of the stopped carrier are to be held for `holdMs`. */
   readonly onStopped: (carrier: CarrierName, holdMs: number) => void;
 }
@@ -61,7 +63,11 @@ export class Carriers {
   #origination: Origination = [];
 
   constructor(dependencies: CarriersDependencies) {
-    const { onStopped } = dependencies;
+    const { clock, recorder } = dependencies;
+    const onStopped: CarriersDependencies['onStopped'] = (carrier, holds) => {
+      recorder.carrierStopped(clock.now(), carrier, holds);
+      dependencies.onStopped(carrier, holds);
+    };
     const ospf = (name: (typeof OSPF)[number]): CarrierSupervisor<OspfCarrier, LinkState<OspfIntent>> =>
       new CarrierSupervisor({
         name,
@@ -103,6 +109,11 @@ export class Carriers {
     return this.#each((name) => this[name].reload(intent, origination));
   }
 
+  /** @throws like reload */
+  restart(intent: Intent): Promise<void> {
+    return this.#each((name) => this[name].restart(intent, this.#origination));
+  }
+
   /** Hands the origination to the running carriers. */
   originate(origination: Origination): void {
     this.#origination = origination;
@@ -142,7 +153,7 @@ export class Carriers {
 function createIsis(
   isis: LinkState<IsisIntent>,
   { codePoints, router }: Intent,
-  { poller, sink, clock, work, logging, count }: CarriersDependencies,
+  { poller, sink, clock, work, logging, count, recorder }: CarriersDependencies,
 ): IsisCarrier {
   return createIsisCarrier(isis, {
     poller: poller(),
@@ -151,6 +162,7 @@ function createIsis(
     work,
     log: logging.component('isis'),
     count,
+    recorder,
     codePoints,
     hostname: `${router.name}-cnpd`,
   });
@@ -160,7 +172,7 @@ function createOspf(
   name: CarrierName,
   ospf: LinkState<OspfIntent>,
   { codePoints }: Intent,
-  { poller, sink, clock, work, logging, count }: CarriersDependencies,
+  { poller, sink, clock, work, logging, count, recorder }: CarriersDependencies,
 ): OspfCarrier {
   return createOspfCarrier(ospf, {
     poller: poller(),
@@ -169,6 +181,7 @@ function createOspf(
     work,
     log: logging.component(name),
     count,
+    recorder,
     codePoints,
   });
 }
@@ -176,7 +189,7 @@ function createOspf(
 function createBgp(
   bgp: BgpIntent,
   { codePoints }: Intent,
-  { sink, clock, work, logging, count }: CarriersDependencies,
+  { sink, clock, work, logging, count, recorder }: CarriersDependencies,
 ): BgpCarrier {
-  return createBgpCarrier(bgp, { sink, clock, work, log: logging.component('bgp'), count, codePoints });
+  return createBgpCarrier(bgp, { sink, clock, work, log: logging.component('bgp'), count, recorder, codePoints });
 }

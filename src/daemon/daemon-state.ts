@@ -8,6 +8,7 @@ import type { LearnedTable } from '../learned/table.ts';
 import type { Problem } from '../model/problem.ts';
 import type { StateSource } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
+import type { EventRecorder } from '../recorder/recorder.ts';
 import { type StateDependencies, stateSource } from '../state/state-source.ts';
 import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
@@ -30,6 +31,7 @@ export interface ShownParts {
   readonly carriers: Carriers;
   readonly northbound: NorthboundPart;
   readonly lost: LostNotifications;
+  readonly recording: Pick<EventRecorder, 'problems'>;
   readonly startedAt: Date;
   readonly started: () => boolean;
   readonly kernel: () => KernelParts | undefined;
@@ -70,5 +72,6 @@ export function problemsOf({ path, file, members, ...parts }: ShownParts): Probl
     ...parts.coordinator.problems(),
     ...(parts.kernel()?.dataplane.problems() ?? []),
     ...parts.lost.problems(file.intent),
+    ...parts.recording.problems(),
   ];
 }

@@ -26,6 +26,7 @@ import type { Logging } from './logging.ts';
 import { NorthboundPart } from './northbound-part.ts';
 import { putInForce } from './put-in-force.ts';
 import { Receivers } from './receivers.ts';
+import { RecordingPart } from './recording-part.ts';
 import { releaseAll } from './release-all.ts';
 import { restartGroup } from './restart-group.ts';
 import { Telemetry } from './telemetry.ts';
@@ -38,6 +39,8 @@ export interface DaemonOptions {
   readonly runDir: string;
   /** Directory of what survives a reboot; absent: nothing does. */
   readonly stateDir?: string | undefined;
+  /** Whether events of the machines are recorded from the start. */
+  readonly record?: boolean;
   /** The intent loaded at start. */
   readonly intent: Intent;
 }
@@ -87,6 +90,7 @@ class RunningDaemon implements Daemon {
   readonly #lost: LostNotifications;
   readonly #corePorts: CorePorts;
   readonly #northbound = new NorthboundPart(this.#clock);
+  readonly #recording: RecordingPart;
   readonly #telemetry: Telemetry;
   readonly #startedAt = new Date();
   #started = false;
@@ -118,8 +122,10 @@ class RunningDaemon implements Daemon {
     this.#corePorts = new CorePorts({ ask: isGatewayPort, clock, log });
     this.#lost = new LostNotifications({ counters: () => this.#kernel?.dataplane.counters(), clock, log });
     this.#coordinator = this.#createCoordinator(options.intent);
+    this.#recording = new RecordingPart(options, { clock, count, log, restart: () => this.#restartMachines() });
     this.#carriers = new Carriers({
       poller: () => this.#poller,
+      recorder: this.#recording.recorder,
       sink: this.#coordinator.learning,
       ...this.#common,
       onStopped: (carrier, holdMs) => this.#coordinator.learning.carrierStopped(carrier, holdMs),
@@ -161,6 +167,7 @@ class RunningDaemon implements Daemon {
     this.#releaseNamespace = lockNetns();
     this.#releaseRunDir = claimRunDir(runDir);
     this.#members.load();
+    if (this.#options.record) await this.#recording.fromStart();
     const { intent } = this.#members;
     await this.#openNorthbound();
     await this.#telemetry.follow(this.#file.intent);
@@ -208,6 +215,7 @@ class RunningDaemon implements Daemon {
     return new Receivers({
       ...this.#common,
       poller: this.#poller,
+      recorder: this.#recording.recorder,
       rtnetlink,
       interfaceName: (ifindex) => this.#coordinator.facts.links.find((link) => link.ifindex === ifindex)?.name,
       onInput: () => this.#coordinator.inputsChanged(),
@@ -254,6 +262,15 @@ class RunningDaemon implements Daemon {
     return { ok: true, errors: waiting.map(({ problem, remedy }) => `${problem}: ${remedy}`), changed };
   }
 
+  #restartMachines(): Promise<void> {
+    return this.#coordinator.inTurn(async () => {
+      if (this.#stopping) return;
+      await this.#receivers?.restart();
+      await this.#carriers.restart(this.#members.intent);
+      this.#coordinator.inputsChanged();
+    });
+  }
+
   transfers(): readonly string[] {
     return this.#kernel?.dataplane.multicast?.transfers() ?? [];
   }
@@ -271,6 +288,7 @@ class RunningDaemon implements Daemon {
         () => this.#coordinator.close(),
         () => this.#receivers?.stop(),
         () => this.#receivers?.letGo(),
+        () => this.#recording.stop(),
         () => this.#northbound.close(),
         () => this.#kernel?.close(),
         () => this.#receivers?.close(),
@@ -293,6 +311,7 @@ class RunningDaemon implements Daemon {
       ...{ path: this.#options.file, file: this.#file, members: this.#members, table: this.#table },
       ...{ coordinator: this.#coordinator, carriers: this.#carriers, northbound: this.#northbound, lost: this.#lost },
       ...{ work: this.#work, counters: this.#counters, startedAt: this.#startedAt, started: () => this.#started },
+      recording: this.#recording.recorder,
       kernel: () => this.#kernel,
       receivers: () => this.#receivers,
     };
@@ -307,6 +326,7 @@ class RunningDaemon implements Daemon {
         reload: () => this.reload(),
         set: (changes) => this.#members.set(changes),
         logLevels: this.#logging.levels.change,
+        recording: this.#recording,
         release: (which) => this.#receivers?.release(which) ?? 0,
         restartGroup: (group) => restartGroup(group, this.#restartOptions),
       },

@@ -12,6 +12,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Recorder } from '../model/recording.ts';
 import type { Work } from '../model/work.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
@@ -31,6 +32,7 @@ interface FlowControlSupervisorDependencies {
   readonly work: Work;
   readonly count: Count;
   readonly log: Log;
+  readonly recorder?: Recorder | undefined;
 }
 
 type Socket = Pick<ArnSocket, 'configure' | 'send' | 'problems' | 'close'>;
@@ -87,6 +89,12 @@ export class FlowControlSupervisor {
     const paused = this.view()?.paused.filter(({ state }) => state === 'paused').length ?? 0;
     this.#running?.machine.releaseAll();
     return paused;
+  }
+
+  /** Its machines begin anew: what is held, here and at neighbors, goes on. */
+  async restart(): Promise<void> {
+    await this.#end();
+    this.#follow();
   }
 
   problems(): Problem[] {
@@ -166,7 +174,7 @@ export class FlowControlSupervisor {
   }
 
   #start(plan: FlowControlPlan, hold: Hold): Running {
-    const { poller, clock, work, count, log, routesBack, neighbors } = this.#dependencies;
+    const { poller, clock, work, count, log, routesBack, neighbors, recorder } = this.#dependencies;
     const now = (): number => clock.now();
     const upstream = new UpstreamNeighbors({
       ...{ now, count },
@@ -183,7 +191,7 @@ export class FlowControlSupervisor {
     const { openSocket = (...args) => new ArnSocket(...args) } = this.#dependencies;
     const socket = openSocket({ port: udpPort, bitOrder, ports }, { poller, clock, count, log, onDatagram });
     const machine = new FlowControl(settingsOf(plan), {
-      ...{ clock, work, count, log, dataplane: hold.flowControl },
+      ...{ clock, work, count, log, recorder, dataplane: hold.flowControl },
       upstreamOf: (filled) => upstream.of(filled),
       send: (arn) => socket.send(arn),
       monotonicNs: () => process.hrtime.bigint(),

@@ -47,7 +47,7 @@ async function run(options: RunOptions): Promise<number> {
   }
   const { config: file, runDir } = options;
   const stateDir = options.stateDir ?? stateDirOf(runDir);
-  const started = { file, runDir, stateDir, intent: read.value };
+  const started = { file, runDir, stateDir, intent: read.value, record: options.record ?? false };
   // cnpd's files get fixed modes, whatever the umask was. vtysh, above, ran with the original umask.
   process.umask(UMASK);
   // After vtysh, which needs more capabilities than cnpd.
@@ -131,6 +131,14 @@ async function main(argv: readonly string[]): Promise<number> {
     run: async (options) => void (status = await run(options)),
     check: (file) => void (status = check(file)),
     schema: () => void process.stdout.write(`${JSON.stringify(intentJsonSchema(), null, 2)}\n`),
+    replay: async (file, view, { output, partial = false }) => {
+      const { replayCommand } = await import('../replay/command.ts');
+      const streams = {
+        out: (text: string) => void process.stdout.write(text),
+        err: (text: string) => void process.stderr.write(text),
+      };
+      status = await replayCommand(file, view, { output, partial }, streams);
+    },
     uninstall: async ({ runDir, stateDir }) => {
       const { uninstall } = await import('./uninstall.ts');
       status = await uninstall(runDir, (line) => process.stdout.write(`${line}\n`), undefined, stateDir);

@@ -1,5 +1,5 @@
 // The command line of cnpd. What its commands do is in main.ts.
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { CONFIG_FILE, RUN_DIR, STATE_DIR } from '../model/paths.ts';
 
 export interface RunOptions {
@@ -8,12 +8,19 @@ export interface RunOptions {
   readonly stateDir?: string;
   readonly configureFrr?: boolean;
   readonly vtyDir?: string;
+  readonly record?: boolean;
+}
+
+export interface ReplayFlags {
+  readonly output: 'table' | 'json';
+  readonly partial?: boolean;
 }
 
 interface Actions {
   run(options: RunOptions): Promise<void>;
   check(file: string): void;
   schema(): void;
+  replay(file: string, view: readonly string[], flags: ReplayFlags): Promise<void>;
   uninstall(options: RunOptions): Promise<void>;
 }
 
@@ -30,6 +37,7 @@ export function cnpdProgram(version: string, actions: Actions): Command {
     )
     .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure-frr (default: /var/run/frr)")
     .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
+    .option('--record', 'record the events of the protocol and hold machines from the start, for `cnpd replay`')
     .action((options: RunOptions) => actions.run(options));
   program
     .command('check <file>')
@@ -39,6 +47,14 @@ export function cnpdProgram(version: string, actions: Actions): Command {
     .command('schema')
     .description('print the JSON Schema of the configuration file, for editors')
     .action(() => actions.schema());
+  program
+    .command('replay <file> [view...]')
+    .description(
+      'run the machines of a recording again, and print what `cnpctl show VIEW` printed at its end; needs no rights',
+    )
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
+    .option('--partial', 'also a recording that is not whole')
+    .action((file: string, view: string[], flags: ReplayFlags) => actions.replay(file, view, flags));
   program
     .command('uninstall')
     .description('remove every program, map and file that cnpd left in the kernel and under the run directory')

@@ -10,6 +10,7 @@ import { ReversePath } from '../kernel/reverse-path.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Recorder } from '../model/recording.ts';
 import type { ReleaseRequest } from '../model/source.ts';
 import type { Work } from '../model/work.ts';
 import type { DesiredState } from '../plan/desired.ts';
@@ -27,6 +28,7 @@ export interface ReceiversDependencies {
   readonly work: Work;
   readonly logging: Logging;
   readonly count: Count;
+  readonly recorder: Recorder;
   readonly interfaceName: (ifindex: number) => string | undefined;
   /** A round-trip time, or the known capabilities of a host, have changed. */
   readonly onInput: () => void;
@@ -44,7 +46,7 @@ export class Receivers {
   readonly #neighbors: Neighbors;
 
   constructor(dependencies: ReceiversDependencies) {
-    const { poller, rtnetlink, clock, work, logging, count, interfaceName, onInput, onDoubts } = dependencies;
+    const { poller, rtnetlink, clock, work, logging, count, interfaceName, onInput, onDoubts, recorder } = dependencies;
     const routesBack = (this.#routesBack = RoutesBack.open());
     const reversePath = (this.#reversePath = new ReversePath({
       waysTo: (to) => routesBack.waysTo(to),
@@ -60,13 +62,13 @@ export class Receivers {
       onCapabilities: onInput,
     });
     this.source = new SourceSupervisor({
-      ...{ poller, clock, work, count },
+      ...{ poller, clock, work, count, recorder },
       log: logging.component('source'),
       rttMs: () => this.stamp.rttMs,
     });
     const neighbors = (this.#neighbors = Neighbors.open());
     this.flowControl = new FlowControlSupervisor({
-      ...{ poller, clock, work, count, routesBack, neighbors, interfaceName, log: logging.component('flow-control') },
+      ...{ poller, clock, work, count, routesBack, neighbors, interfaceName, recorder, log: logging.component('flow-control') },
     });
   }
 
@@ -109,6 +111,11 @@ export class Receivers {
   /** All that is held goes on. */
   async letGo(): Promise<void> {
     await Promise.all([this.source.stop(), this.flowControl.stop()]);
+  }
+
+  /** Machines that hold begin anew; those of the source with the next plan. */
+  async restart(): Promise<void> {
+    await Promise.all([this.source.stop(), this.flowControl.restart()]);
   }
 
   /** Returns how many flows, and how much traffic, are let go. */

@@ -6,6 +6,8 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Queueing } from '../model/queueing.ts';
+import { recordCalls } from '../model/recorded-calls.ts';
+import type { Recorder } from '../model/recording.ts';
 import type { ReleaseRequest, SourceNotification } from '../model/source.ts';
 import type { Work } from '../model/work.ts';
 import type { DesiredState, IoamPlan, SourcePlan } from '../plan/desired.ts';
@@ -17,7 +19,7 @@ import { Enforcement, type EnforcementSettings } from '../source/enforcement.ts'
 import { type HoldView, type SourceFlow, defaultHoldOptions } from '../source/hold.ts';
 import type { HpccOptions } from '../source/hpcc.ts';
 import { LongestMatch } from '../source/longest-match.ts';
-import { ReceivedNotifications } from '../source/received.ts';
+import { RECEIVED_EVENTS, ReceivedNotifications } from '../source/received.ts';
 
 /** How long a flow that was not held is a problem. */
 const NO_SLOT_MS = 60_000;
@@ -28,6 +30,7 @@ export interface SourceSupervisorDependencies {
   readonly work: Work;
   readonly count: Count;
   readonly log: Log;
+  readonly recorder?: Recorder | undefined;
   /** RTT_est that STAMP has measured, by the name of the port. */
   readonly rttMs: () => ReadonlyMap<string, number>;
 }
@@ -88,12 +91,18 @@ export class SourceSupervisor {
     const feature = dataplane?.source;
     this.#enforce(source, dataplane);
     if (!source || !feature) return this.#end();
-    const received = (this.#received ??= new ReceivedNotifications());
+    const received = (this.#received ??= this.#newReceived());
     received.configure(source.senders.map(({ prefix }) => prefix));
     if (this.#feature === feature) return;
     this.#reader?.close();
     this.#reader = feature.onNotification((taken) => this.#taken(taken), this.#dependencies);
     this.#feature = feature;
+  }
+
+  #newReceived(): ReceivedNotifications {
+    const { recorder, clock } = this.#dependencies;
+    const tape = recorder?.begin('received', clock.now(), {});
+    return recordCalls(new ReceivedNotifications(), RECEIVED_EVENTS, tape, () => clock.now());
   }
 
   #taken(taken: SourceNotification): void {

@@ -9,6 +9,8 @@ import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
+import { recordCalls } from '../model/recorded-calls.ts';
+import type { Recorder } from '../model/recording.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import type { Work } from '../model/work.ts';
 import { leastRate } from '../source/class-rate.ts';
@@ -46,6 +48,7 @@ interface FlowControlDependencies {
   readonly monotonicNs: () => bigint;
   readonly count: Count;
   readonly log: Log;
+  readonly recorder?: Recorder | undefined;
 }
 
 /** Queues are looked at this often, while there is anything to pause or to let go on … */
@@ -54,6 +57,23 @@ const LOOK_MS = 2;
 const REST = 9;
 /** What goes wrong is logged this often; all is counted. */
 const LOG_MS = 1000;
+
+/** What changes the machines. */
+export const ASKED_EVENTS = ['onFilled', 'onQueues', 'configure', 'stop'] as const;
+export const PAUSED_EVENTS = ['onRequest', 'advance', 'releaseAll', 'onDrained', 'onRefused', 'reconfigure'] as const;
+
+function recordedAsked(options: AskedOptions, { recorder, clock, count }: FlowControlDependencies): AskedNeighbors {
+  const now = (): number => clock.now();
+  const at = now();
+  const tape = recorder?.begin('flow-control-asked', at, options);
+  return recordCalls(new AskedNeighbors(options, { count }, at), ASKED_EVENTS, tape, now);
+}
+
+function recordedPaused(options: PausedOptions, { recorder, clock, count }: FlowControlDependencies): PausedTraffic {
+  const now = (): number => clock.now();
+  const tape = recorder?.begin('flow-control-paused', now(), options);
+  return recordCalls(new PausedTraffic(options, { count }), PAUSED_EVENTS, tape, now);
+}
 
 export class FlowControl {
   readonly #dependencies: FlowControlDependencies;
@@ -75,8 +95,8 @@ export class FlowControl {
     const { clock, count } = dependencies;
     this.#settings = settings;
     this.#dependencies = dependencies;
-    this.#asked = new AskedNeighbors(settings.asked, dependencies, clock.now());
-    this.#paused = new PausedTraffic(settings.paused, dependencies);
+    this.#asked = recordedAsked(settings.asked, dependencies);
+    this.#paused = recordedPaused(settings.paused, dependencies);
     this.#classes = new HeldClasses(
       this.#classSettings(settings),
       { ...dependencies, dataplane: dependencies.dataplane.classes },

@@ -16,3 +16,6 @@ export const setSocketOf = (socket: string): string => socket.replace(/(\.[^./]*
 export const CLEARED_COUNTERS = 'counters-cleared.json';
 /** Beside the socket. */
 export const clearedCountersOf = (socket: string): string => socket.replace(/[^/]*$/, CLEARED_COUNTERS);
+
+/** Directory of recordings (model/recording.ts), in that of what survives a reboot, else in the run directory. */
+export const recordingsOf = (directory: string): string => `${directory}/recordings`;

@@ -11,6 +11,7 @@ export const PROBLEM_CODES = [
   'metrics.not-listening',
   'northbound.not-listening',
   'code-points.assigned',
+  'recorder.failed',
   // This router: its interfaces, addresses, kernel
   'interface.missing',
   'border-ports.missing',

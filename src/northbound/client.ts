@@ -3,9 +3,12 @@ import { create } from '@bufbuild/protobuf';
 import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import type { GroupChange } from '../model/group-change.ts';
 import type { LevelChange } from '../model/log-levels.ts';
+import type { RecordingStatus } from '../model/recording.ts';
 import {
   Control,
   LogLevelsRequestSchema,
+  RecordRequestSchema,
+  type RecordResponse,
   type LogLevelsResponse,
   ReleaseRequestSchema,
   type ReleaseResponse,
@@ -25,6 +28,7 @@ import {
 } from './gen/gnmi/gnmi_pb.js';
 import { unary } from './grpc.ts';
 import type { ReloadOutcome } from './dependencies.ts';
+import { type RecordAction, recordRequest, recordingStatus } from './record-client.ts';
 import { connectError } from './socket.ts';
 
 export interface ClientOptions {
@@ -61,6 +65,8 @@ export interface NorthboundClient {
   restartGroup(proxyAddress: string): Promise<void>;
   /** Sets levels of the log; without changes it only asks. @throws NorthboundError */
   logLevels(changes: readonly LevelChange[]): Promise<(LevelChange & { readonly isSet: boolean })[]>;
+  /** Begins or ends a recording; what it is then. @throws NorthboundError */
+  record(action: RecordAction): Promise<RecordingStatus>;
   /** Absent: all, also what is paused for neighbors. Resolves to how much is let go. */
   release(flow?: { sender: string; receiver: string; receiverQpn: number }): Promise<number>;
   /** @throws NorthboundError */
@@ -145,6 +151,10 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
     release: async (flow) => {
       const answer = await call(unary(Control.method.release), create(ReleaseRequestSchema, flow));
       return (answer as ReleaseResponse).released;
+    },
+    record: async (action) => {
+      const answer = await call(unary(Control.method.record), create(RecordRequestSchema, recordRequest(action)));
+      return recordingStatus(answer as RecordResponse);
     },
     logLevels: async (changes) => {
       const request = create(LogLevelsRequestSchema, { changes: [...changes] });

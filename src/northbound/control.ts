@@ -1,4 +1,4 @@
-// cnpd.v1.Control: Reload, LogLevels, and on the socket of Set also RestartGroup and Release. Only on the unix sockets.
+// cnpd.v1.Control: Reload, LogLevels, Record, and on the socket of Set also RestartGroup and Release. Only on the unix sockets.
 import { create } from '@bufbuild/protobuf';
 import type { Server as GrpcServer } from '@grpc/grpc-js';
 import { parseAddress } from '../model/address.ts';
@@ -14,6 +14,7 @@ import {
 } from './gen/cnpd/v1/control_pb.js';
 import { handle, unary } from './grpc.ts';
 import { logLevelsHandler } from './log-levels.ts';
+import { recordHandler } from './record.ts';
 import { checkServed } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
 import { refusal } from './set.ts';
@@ -35,11 +36,13 @@ export function addControl(grpc: GrpcServer, options: ControlOptions, dependenci
       restartGroup: unary(Control.method.restartGroup),
       release: unary(Control.method.release),
       logLevels: unary(Control.method.logLevels),
+      record: unary(Control.method.record),
     },
     {
       release: handle(Control.method.release, releaseHandler(options, dependencies), dependencies),
       reload: handle(Control.method.reload, reload, dependencies),
       logLevels: handle(Control.method.logLevels, logLevelsHandler(dependencies.actions.logLevels), dependencies),
+      record: handle(Control.method.record, recordHandler(dependencies.actions.recording), dependencies),
       restartGroup: handle(Control.method.restartGroup, restartHandler(options, dependencies), dependencies),
     },
   );

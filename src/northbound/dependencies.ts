@@ -2,6 +2,7 @@
 import type { ChangeResult } from '../model/group-change.ts';
 import type { ChangeLevels } from '../model/log-levels.ts';
 import type { Count, Log } from '../model/log.ts';
+import type { Recording } from '../model/recording.ts';
 import type { ReleaseRequest } from '../model/source.ts';
 import type { StateSource } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
@@ -29,6 +30,8 @@ export interface NorthboundDependencies {
     /** The argument as the client wrote it. */
     readonly restartGroup: (proxyAddress: string) => ChangeResult;
     readonly logLevels: ChangeLevels;
+    /** Absent: nothing can be recorded. */
+    readonly recording?: Recording;
     /** Returns how much is let go: flows, and with `all` also what is paused for neighbors. */
     readonly release: (which: ReleaseRequest) => number;
   };

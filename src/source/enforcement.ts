@@ -3,6 +3,8 @@
 import { Deadline } from '../model/deadline.ts';
 import type { Count } from '../model/log.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
+import { findingFunctions, recordCalls } from '../model/recorded-calls.ts';
+import type { Recorder } from '../model/recording.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { decodeTrace } from '../packet/ip/ioam.ts';
 import { type IoamNode, decodeTraceNodes } from '../packet/ip/ioam-nodes.ts';
@@ -20,6 +22,7 @@ export interface EnforcementSettings {
 
 interface EnforcementDependencies extends HeldClassesDependencies<SourceFlow> {
   readonly count: Count;
+  readonly recorder?: Recorder | undefined;
   /** Whether some port has classes. */
   readonly isReady: () => boolean;
   /** For the program that takes notifications from hosts. */
@@ -38,6 +41,22 @@ const AT_ONCE = 256;
 /** Flows that wait for the kernel. Beyond, further ones are left to their hosts: they would have to wait too long. */
 const MOST_WAITING = 1024;
 
+/** What changes the machine. */
+export const HOLDS_EVENTS = [
+  'onNotification',
+  'onLeftToHost',
+  'advance',
+  'release',
+  'onDrained',
+  'onRefused',
+  'reconfigure',
+] as const;
+
+function recordedHolds(options: HoldOptions, { recorder, clock, count }: EnforcementDependencies): Holds {
+  const tape = recorder?.begin('holds', clock.now(), options);
+  return recordCalls(new Holds(findingFunctions(options, tape), { count }), HOLDS_EVENTS, tape, () => clock.now());
+}
+
 export class Enforcement {
   readonly #dependencies: EnforcementDependencies;
   readonly #holds: Holds;
@@ -54,7 +73,7 @@ export class Enforcement {
     const { clock, count } = dependencies;
     this.#settings = settings;
     this.#dependencies = dependencies;
-    this.#holds = new Holds(settings.options, { count });
+    this.#holds = recordedHolds(settings.options, dependencies);
     this.#classes = new HeldClasses(classesOf(settings), dependencies, {
       onDrained: (flow) => this.#apply(this.#holds.onDrained(flow)),
       onError: () => (count('source.hold.refused'), this.look()),

@@ -13,6 +13,9 @@ export interface ReceivedFor {
 
 const NOTHING: ReceivedFor = { count: 0, last: undefined };
 
+/** What changes it. */
+export const RECEIVED_EVENTS = ['configure', 'add'] as const;
+
 export class ReceivedNotifications {
   readonly #history = new History<SourceNotification>();
   /** By prefixKey. Prefixes no longer declared are removed, the others keep their counts. */

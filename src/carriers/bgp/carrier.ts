@@ -5,6 +5,7 @@ import type { IpAddress } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import { type Steps, finish } from '../../model/work.ts';
 import type { Prefix } from '../../model/prefix.ts';
+import type { Tape } from '../../model/recording.ts';
 import type { BgpPathState, BgpPeerState, BgpSession } from '../../model/carrier-state.ts';
 import type { GobgpFault } from '../../model/gobgp-fault.ts';
 import type { Carrier } from '../carrier.ts';
@@ -69,6 +70,9 @@ export interface BgpCarrier extends Carrier {
   update(options: BgpCarrierOptions): boolean;
 }
 
+/** What is recorded: also what is shown of the carrier beside its machine. */
+export type RecordedContent = ContentConfig & { readonly target: string };
+
 const contentConfig = (o: BgpCarrierOptions, { codePoints }: BgpCarrierDependencies): ContentConfig => ({
   ...changeable(o),
   domain: new Set(o.domain),
@@ -107,6 +111,8 @@ class GobgpSideCarrier implements BgpCarrier {
   private readonly options: BgpCarrierOptions;
   private readonly dependencies: BgpCarrierDependencies;
   private readonly content: Content;
+  /** While the content's events are recorded. */
+  private readonly tape: Tape | undefined;
   private readonly client: GobgpClient;
   private readonly timer: MachineTimer;
   private stopping: Promise<void> | undefined;
@@ -116,7 +122,10 @@ class GobgpSideCarrier implements BgpCarrier {
   constructor(options: BgpCarrierOptions, dependencies: BgpCarrierDependencies) {
     this.options = options;
     this.dependencies = dependencies;
-    this.content = createContent(contentConfig(options, dependencies), dependencies.clock.now(), dependencies.kinds);
+    const config = contentConfig(options, dependencies);
+    const now = dependencies.clock.now();
+    this.tape = dependencies.recorder?.begin('bgp', now, { ...config, target: options.gobgp.target } satisfies RecordedContent);
+    this.content = createContent(config, now, dependencies.kinds);
     this.timer = new MachineTimer(dependencies, {
       dueAt: () => contentWake(this.content),
       timer: () => this.dispatch({ type: 'timer' }),
@@ -204,6 +213,7 @@ class GobgpSideCarrier implements BgpCarrier {
 
   private dispatch(event: ContentEvent): void {
     const now = this.dependencies.clock.now();
+    this.tape?.event(now, event);
     for (const effect of handleContent(this.content, event, now)) this.carryOut(effect);
     this.timer.arm();
   }

@@ -2,7 +2,10 @@
 // configured key nothing is checked, as in FRR. Cleartext and RFC 5310 are not supported; such PDUs are counted as
 // `unsupported`.
 import { warnLimited } from '../effects.ts';
+import { found } from '../../model/recording.ts';
 import { AUTHENTICATION_LENGTH, type Verdict, signPdu, verifyPdu } from '../../packet/isis/auth.ts';
+import { maskPdu } from '../../packet/isis/masked.ts';
+import { isLsp } from '../../packet/isis/pdu-format.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import type { Speaker } from './state.ts';
 
@@ -22,14 +25,16 @@ export const authenticationSize = (s: Speaker, scope: KeyScope): number =>
 
 export function sign(s: Speaker, scope: KeyScope, pdu: Uint8Array): Uint8Array {
   const key = s.config.keys[scope];
-  return key ? signPdu(pdu, key) : pdu;
+  if (!key) return pdu;
+  // Of other PDUs the speaker keeps nothing.
+  return isLsp(pdu) ? found(s.config.findings, () => signPdu(pdu, key), maskPdu) : signPdu(pdu, key);
 }
 
 /** @returns whether the PDU may be used. If not, drop it: it is counted as `auth.<scope>.<reason>`. */
 export function authentic(s: Speaker, scope: KeyScope, raw: Uint8Array): boolean {
   const key = s.config.keys[scope];
   if (!key) return true;
-  const verdict = verifyPdu(raw, key);
+  const verdict = found(s.config.findings, () => verifyPdu(raw, key));
   if (verdict === 'ok') return true;
   warnLimited(
     s,

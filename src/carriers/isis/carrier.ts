@@ -4,6 +4,7 @@ import type { Origination } from '../../model/advertisement.ts';
 import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
+import type { Tape } from '../../model/recording.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import type { Carrier } from '../carrier.ts';
@@ -12,6 +13,7 @@ import { MachineTimer } from '../machine-timer.ts';
 import { type CarrierDependencies, momentOf, seedOf, sinceEpoch } from '../dependencies.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { IsisNetwork } from './network.ts';
+import { beginTape } from './recorded.ts';
 import { databaseState, hostnameOf, neighborState, troubleState, unplacedPrefixes } from './show.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent, TunableConfig } from './state.ts';
 import { createSpeaker, handle } from './speaker.ts';
@@ -117,6 +119,8 @@ class FrrSideCarrier implements IsisCarrier {
   private readonly options: IsisCarrierOptions;
   private readonly dependencies: IsisCarrierDependencies;
   private readonly speaker: Speaker;
+  /** While its events are recorded. */
+  private readonly tape: Tape | undefined;
   private readonly network: IsisNetwork;
   private readonly timer: MachineTimer;
   private stopping: Promise<void> | undefined;
@@ -125,8 +129,10 @@ class FrrSideCarrier implements IsisCarrier {
   constructor(options: IsisCarrierOptions, dependencies: IsisCarrierDependencies) {
     this.options = options;
     this.dependencies = dependencies;
-    this.speaker = createSpeaker(speakerConfig(options, dependencies), formatSystemId(options.systemId));
-    const { poller, clock, log, count, netns } = dependencies;
+    const { poller, clock, log, count, netns, recorder } = dependencies;
+    const config = speakerConfig(options, dependencies);
+    this.tape = beginTape(recorder, clock.now(), { ...config, interface: options.interface });
+    this.speaker = createSpeaker({ ...config, findings: this.tape }, formatSystemId(options.systemId));
     this.timer = new MachineTimer(dependencies, {
       dueAt: () => nextWake(this.speaker),
       timer: () => this.dispatch({ type: 'timer' }),
@@ -200,6 +206,7 @@ class FrrSideCarrier implements IsisCarrier {
 
   private dispatch(event: SpeakerEvent): void {
     const now = this.dependencies.clock.now();
+    this.tape?.event(now, event);
     for (const effect of handle(this.speaker, event, now)) this.carryOut(effect);
     this.timer.arm();
   }

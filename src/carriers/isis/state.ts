@@ -4,6 +4,7 @@
 import type { Note } from '../effects.ts';
 import type { Stopping } from '../tasks.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import type { Findings } from '../../model/recording.ts';
 import type { AreaTopology } from '../../model/topology.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { IsisTlv } from '../../packet/isis/tlv/types.ts';
@@ -51,6 +52,8 @@ export interface SpeakerConfig extends TunableConfig, KindOptions {
   readonly lsdbLimit: number;
   /** Bytes available to a level's LSPs and what is learned from them. */
   readonly lsdbBytes: number;
+  /** While it is recorded, or replayed. */
+  readonly findings?: Findings | undefined;
 }
 
 export type SpeakerEvent =

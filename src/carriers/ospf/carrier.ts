@@ -6,6 +6,7 @@ import type { Origination } from '../../model/advertisement.ts';
 import type { OspfLsaState, OspfNeighborState } from '../../model/carrier-state.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
+import type { Tape } from '../../model/recording.ts';
 import type { AuthenticationKey, DigestAlgorithm } from '../../packet/ospf/digest.ts';
 import { privateTypesOf } from '../../packet/ospf/lsa.ts';
 import type { Carrier } from '../carrier.ts';
@@ -18,6 +19,7 @@ import { createContent, handleContent } from './content.ts';
 import { contentWake } from './content-tasks.ts';
 import { OspfNetwork } from './network.ts';
 import { type OspfChange, OspfRunner } from './runner.edge.ts';
+import { beginContentTape } from './recorded.ts';
 import { databaseState, neighborState, unplacedEntries } from './show.ts';
 import type { SpeakerConfig } from './state.ts';
 import { OSPFV2, OSPFV3 } from './version.ts';
@@ -124,6 +126,8 @@ class FrrSideCarrier implements OspfCarrier {
   private options: OspfCarrierOptions;
   private readonly dependencies: OspfCarrierDependencies;
   private readonly content: Content;
+  /** While the content's events are recorded. */
+  private readonly tape: Pick<Tape, 'event'> | undefined;
   private readonly runner: OspfRunner;
   private readonly networks: readonly OspfNetwork[];
   /** Areas without a Full neighbor, and when that state began. */
@@ -135,8 +139,13 @@ class FrrSideCarrier implements OspfCarrier {
     this.options = options;
     this.dependencies = dependencies;
     this.name = VERSIONS[options.version].name;
-    this.content = createContent(contentConfig(options, dependencies));
-    const { poller, clock, work, log, count, netns } = dependencies;
+    const { poller, clock, work, log, count, netns, recorder } = dependencies;
+    const config = contentConfig(options, dependencies);
+    this.tape = beginContentTape(recorder, clock.now(), {
+      ...config,
+      interfaces: options.areas.map((area) => area.interface),
+    });
+    this.content = createContent(config);
     this.timer = new MachineTimer(dependencies, {
       dueAt: () => contentWake(this.content),
       timer: () => this.dispatch({ type: 'timer' }),
@@ -147,6 +156,7 @@ class FrrSideCarrier implements OspfCarrier {
       work,
       log,
       count,
+      recorder,
       onChange: (change) => this.changed(change),
     });
     this.networks = options.areas.map(
@@ -221,7 +231,9 @@ class FrrSideCarrier implements OspfCarrier {
   }
 
   private dispatch(event: ContentEvent): void {
-    for (const effect of handleContent(this.content, event, this.dependencies.clock.now())) this.carryOut(effect);
+    const now = this.dependencies.clock.now();
+    this.tape?.event(now, event);
+    for (const effect of handleContent(this.content, event, now)) this.carryOut(effect);
     this.timer.arm();
   }
 

@@ -4,6 +4,7 @@
 // instance and neighbor, and dispatched.
 import { count, warnLimited } from '../effects.ts';
 import { formatAddress } from '../../model/address.ts';
+import { found } from '../../model/recording.ts';
 import { verifyPacketV2 } from '../../packet/ospf/auth-v2.ts';
 import { type ProtocolIdOrder, announcesTrailer, verifyPacketV3 } from '../../packet/ospf/auth-v3.ts';
 import type { AuthenticationVerdict } from '../../packet/ospf/digest.ts';
@@ -76,8 +77,11 @@ function authenticate(
     refuse(s, area, 'authentication.not-configured', 'it is authenticated, but no key is configured');
     return undefined;
   }
-  const verdict: AuthenticationVerdict & { readonly order?: ProtocolIdOrder } =
-    version === 3 ? verifyPacketV3(payload, keys, source) : verifyPacketV2(payload, keys);
+  const verdict = found(
+    s.config.findings,
+    (): AuthenticationVerdict & { readonly order?: ProtocolIdOrder } =>
+      version === 3 ? verifyPacketV3(payload, keys, source) : verifyPacketV2(payload, keys),
+  );
   if (verdict.ok) return { sequence: verdict.sequence, order: verdict.order };
   refuse(s, area, `authentication.${verdict.reason}`, `authentication ${verdict.reason}`);
   return undefined;

@@ -4,6 +4,7 @@
 import { formatAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
+import type { Recorder, Tape } from '../../model/recording.ts';
 import type { Work } from '../../model/work.ts';
 import { isKernelError } from '../../kernel/errors.ts';
 import type { Netns } from '../../kernel/netns.ts';
@@ -16,6 +17,7 @@ import { formatId } from '../../packet/ospf/router-id.ts';
 import { takeNote } from '../effects.ts';
 import { MachineTimer } from '../machine-timer.ts';
 import { type LinkEnds, isFromLink } from './admission.ts';
+import { beginTape } from './recorded.ts';
 import { createSpeaker, handle } from './speaker.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
 import { nextWake } from './tasks.ts';
@@ -42,6 +44,7 @@ export interface OspfRunnerDependencies {
   readonly work: Work;
   readonly log: Log;
   readonly count: Count;
+  readonly recorder?: Recorder | undefined;
   /** The database or its source, the neighbor, has changed. */
   onChange(change: OspfChange): void;
 }
@@ -53,12 +56,15 @@ export class OspfRunner {
   private readonly reassembly = new Reassembly(REASSEMBLY_LIMIT);
   private identification = 0;
   private readonly timer: MachineTimer;
+  /** While its events are recorded. */
+  private readonly tape: Tape | undefined;
   private stopping: Promise<boolean> | undefined;
   private onStopped: (clean: boolean) => void = () => {};
 
   constructor(config: SpeakerConfig, dependencies: OspfRunnerDependencies) {
     this.dependencies = dependencies;
-    this.speaker = createSpeaker(config);
+    this.tape = beginTape(dependencies.recorder, dependencies.clock.now(), config);
+    this.speaker = createSpeaker({ ...config, findings: this.tape });
     this.timer = new MachineTimer(dependencies, {
       dueAt: () => nextWake(this.speaker),
       timer: () => this.event({ type: 'timer' }),
@@ -92,7 +98,9 @@ export class OspfRunner {
   }
 
   event(event: SpeakerEvent): void {
-    for (const effect of handle(this.speaker, event, this.dependencies.clock.now())) this.carryOut(effect);
+    const now = this.dependencies.clock.now();
+    this.tape?.event(now, event);
+    for (const effect of handle(this.speaker, event, now)) this.carryOut(effect);
     this.timer.arm();
   }
 

@@ -5,6 +5,7 @@
 import { type Note, warnLimited } from '../effects.ts';
 import type { Stopping } from '../tasks.ts';
 import type { IpAddress } from '../../model/address.ts';
+import type { Findings } from '../../model/recording.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
@@ -45,6 +46,8 @@ export interface SpeakerConfig {
   readonly authenticationBase: number;
   readonly seed: number;
   readonly lsdbLimit: number;
+  /** While it is recorded, or replayed. */
+  readonly findings?: Findings | undefined;
 }
 
 export type SpeakerEvent =

@@ -27,5 +27,7 @@ export const LSP_HEADER_LENGTH = 27;
 
 export const PDU_BY_TYPE: ReadonlyMap<number, PduFormat> = new Map(FORMATS.map((format) => [format.type, format]));
 
+export const isLsp = (pdu: Uint8Array): boolean => PDU_BY_TYPE.get(pdu[4]! & 0x1f)?.kind === 'lsp';
+
 export const pduFormat = (kind: IsisPdu['kind'], level: Level | undefined): PduFormat =>
   FORMATS.find((format) => format.kind === kind && format.level === level)!;
