@@ -11,7 +11,10 @@ const NAME = /^recording-[\dTZ-]+\.jsonl$/;
 /** @returns the path of the newest recording in a directory; undefined: there is none. @throws Error */
 export async function newestRecording(directory: string): Promise<string | undefined> {
   const names = await readdir(directory).catch(() => []);
-  const newest = names.filter((name) => NAME.test(name)).sort().at(-1);
+  const newest = names
+    .filter((name) => NAME.test(name))
+    .sort()
+    .at(-1);
   return newest === undefined ? undefined : join(directory, newest);
 }
 

@@ -114,7 +114,7 @@ export class EventRecorder implements Recorder {
     const run = this.#run;
     if (this.#state !== 'recording' || !run) return undefined;
     const m = run.machines.push(machine);
-    this.#write(run, { m, now, machine, config: toJson(config) });
+    this.#write(run, { m, now, machine, config: toJson(config) }, true);
     return {
       event: (at, event) => this.#event(run, m, at, event),
       find: (make, shown) => {
@@ -158,20 +158,20 @@ export class EventRecorder implements Recorder {
   }
 
   #event(run: Running, m: number, now: number, event: unknown): void {
-    if (!this.#isOn(run)) {
-      if (this.#run !== run || this.#state === 'off') return;
-      this.#dropped++;
-      return this.#dependencies.count('recorder.event.dropped');
-    }
-    this.#write(run, { m, now, event: toJson(event) });
-    run.events++;
+    if (this.#run !== run || this.#state === 'off') return;
+    if (this.#state === 'recording') this.#write(run, { m, now, event: toJson(event) }, true);
+    // It may have ended with this event.
+    if (this.#isOn(run)) return void run.events++;
+    this.#dropped++;
+    this.#dependencies.count('recorder.event.dropped');
   }
 
-  #write(run: Running, line: object): void {
+  /** @param mayEnd whether the recording may end before this line: not between an event and its findings */
+  #write(run: Running, line: object, mayEnd = false): void {
     const text = `${JSON.stringify(line)}\n`;
     const bytes = Buffer.byteLength(text);
     if (bytes > MOST_LINE_BYTES) return this.#fail(run, `an event has ${bytes} bytes, more than ${MOST_LINE_BYTES}`);
-    if (run.bytes + bytes + END_BYTES > run.request.limitBytes && !('end' in line)) return void this.#end('bytes');
+    if (mayEnd && run.bytes + bytes + END_BYTES > run.request.limitBytes) return void this.#end('bytes');
     run.lines.push(text);
     run.bytes += bytes;
     run.waitingBytes += bytes;
@@ -215,7 +215,10 @@ export class EventRecorder implements Recorder {
     await run.writing;
     await this.#close(run);
     const { events, bytes } = run;
-    this.#dependencies.log.info({ event: 'recorder.ended', file: run.file.path, end, events, bytes }, 'recording ended');
+    this.#dependencies.log.info(
+      { event: 'recorder.ended', file: run.file.path, end, events, bytes },
+      'recording ended',
+    );
   }
 
   /** The file stays without its last line: a replay says so. */

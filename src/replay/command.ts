@@ -109,7 +109,14 @@ function shower(path: string, replayed: Replayed, output: ReplayOptions['output'
       ...{ version: header.cnpd, out, err, terminal: false, color: false, connect: () => client },
       nowMs: () => header.wall + now - header.now,
       pause: async () => false,
-      ...{ examine: none, socketOf: none, uninstall: none, readFile: () => undefined, writeFile: none, openRemote: none },
+      ...{
+        examine: none,
+        socketOf: none,
+        uninstall: none,
+        readFile: () => undefined,
+        writeFile: none,
+        openRemote: none,
+      },
     };
     return runCnpctl(['-o', output, 'show', ...view], dependencies);
   };

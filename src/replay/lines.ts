@@ -27,9 +27,13 @@ export function* linesOf(path: string, partial: boolean): Generator<Line> {
   try {
     const { size } = fstatSync(file);
     if (size > RECORDING_LIMITS.bytes.most)
-      throw new ReplayError(undefined, `the file has ${size} bytes: recordings have at most ${RECORDING_LIMITS.bytes.most}`);
+      throw new ReplayError(
+        undefined,
+        `the file has ${size} bytes: recordings have at most ${RECORDING_LIMITS.bytes.most}`,
+      );
     let number = 0;
-    for (const text of rawLines(file, () => number, partial)) yield { number: ++number, fields: fieldsOf(text, number) };
+    for (const text of rawLines(file, () => number, partial))
+      yield { number: ++number, fields: fieldsOf(text, number) };
   } finally {
     closeSync(file);
   }

@@ -1,7 +1,11 @@
 // The machines that a recording may have, each as it is created and handed an event. What a machine reports goes where
 // its carrier would hand it.
 import type { CarrierSink } from '../carriers/carrier.ts';
-import { type ContentConfig as BgpConfig, type ContentEvent as BgpEvent, type Content as BgpContent } from '../carriers/bgp/state.ts';
+import {
+  type ContentConfig as BgpConfig,
+  type ContentEvent as BgpEvent,
+  type Content as BgpContent,
+} from '../carriers/bgp/state.ts';
 import { createContent as createBgpContent, handleContent as handleBgp } from '../carriers/bgp/content.ts';
 import { replayedSpeaker as isisSpeaker, type RecordedConfig as IsisConfig } from '../carriers/isis/recorded.ts';
 import { handle as handleIsis } from '../carriers/isis/speaker.ts';
@@ -71,7 +75,12 @@ interface Created<M> {
 type Rows = {
   readonly [K in MachineName]: {
     readonly events: readonly string[];
-    readonly create: (config: unknown, findings: Findings, now: number, world: World) => Created<NonNullable<Machines[K]>>;
+    readonly create: (
+      config: unknown,
+      findings: Findings,
+      now: number,
+      world: World,
+    ) => Created<NonNullable<Machines[K]>>;
   };
 };
 
@@ -96,7 +105,8 @@ function ospfContent(given: unknown, _findings: Findings, begin: number, world: 
     const event = any as ContentEvent;
     if (event.type === 'declare') world.declare(event.origination);
     if (event.type === 'adjacency' && event.neighbor === undefined) downSince.set(event.areaId, now);
-    for (const effect of handleContent(content, event, now)) if (effect.type !== 'originate') take(effect, config.name, world);
+    for (const effect of handleContent(content, event, now))
+      if (effect.type !== 'originate') take(effect, config.name, world);
   };
   return { machine: { config, content, downSince }, handle };
 }

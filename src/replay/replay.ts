@@ -80,8 +80,7 @@ class Run {
     });
   }
 
-  readonly #count = (name: string, by = 1): void =>
-    void this.#counters.set(name, (this.#counters.get(name) ?? 0) + by);
+  readonly #count = (name: string, by = 1): void => void this.#counters.set(name, (this.#counters.get(name) ?? 0) + by);
 
   take(line: Line): void {
     this.#lines = line.number;
@@ -149,14 +148,14 @@ class Run {
 
   readonly #find = (): unknown => {
     const { line, found } = this.#pending ?? {};
-    if (!found?.length)
-      throw new ReplayError(line?.number, 'a finding is asked for that was not recorded behind it');
+    if (!found?.length) throw new ReplayError(line?.number, 'a finding is asked for that was not recorded behind it');
     return fromJson(found.shift(), this.#find);
   };
 
   #begin(line: Line): void {
     const name = line.fields['machine'];
-    if (!MACHINES.includes(name as MachineName)) throw new ReplayError(line.number, 'machine: there is none of that name');
+    if (!MACHINES.includes(name as MachineName))
+      throw new ReplayError(line.number, 'machine: there is none of that name');
     const m = this.#running.length + 1;
     if (line.fields['m'] !== m || m > MOST_MACHINES) throw new ReplayError(line.number, `m: ${m} is expected`);
     const running: Running = { name: name as MachineName, handle: () => {} };

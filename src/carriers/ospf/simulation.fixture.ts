@@ -69,6 +69,8 @@ export class Router {
   stopped: boolean | undefined;
 
   readonly config: SpeakerConfig;
+  /** Sees each event before the speaker does. */
+  before: (event: SpeakerEvent, now: number) => void = () => {};
 
   constructor(config: SpeakerConfig) {
     this.config = config;
@@ -152,6 +154,7 @@ export class Link {
   }
 
   event(end: 0 | 1, event: SpeakerEvent): void {
+    this.routers[end].before(event, this.now);
     const effects = handle(this.routers[end].speaker, event, this.now);
     this.mostEffects = Math.max(this.mostEffects, effects.length);
     for (const effect of effects) {
