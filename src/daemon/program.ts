@@ -54,6 +54,8 @@ export function cnpdProgram(version: string, actions: Actions): Command {
     )
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
     .option('--partial', 'also a recording that is not whole')
+    // Those of the view.
+    .allowUnknownOption()
     .action((file: string, view: string[], flags: ReplayFlags) => actions.replay(file, view, flags));
   program
     .command('uninstall')

@@ -251,6 +251,43 @@ describe('authentication', () => {
       'router isis wan',
       no === '' ? 'domain-password md5 domain-key authenticate snp validate' : 'no domain-password',
     );
+  /** Of what is shown: what does not change from one second to the next. */
+  const lasting = (rows: readonly Row[], ...names: readonly string[]): Row[] =>
+    rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
+  const LSP = ['level', 'lsp-id', 'sequence', 'checksum', 'length', 'own', 'reachable', 'proxy-prefixes'];
+  const SENDER = ['prefix', 'proxy', 'best', 'pnc', 'metric', 'carrier', 'originator', 'source'];
+  const shown = async (): Promise<unknown> => [
+    lasting(await far.get('isis', 'database'), ...LSP),
+    lasting(await far.get('senders'), ...SENDER),
+  ];
+
+  /** Recorded while it learns anew, and replayed without a router: far shows the same. */
+  async function replaysAsShown(): Promise<void> {
+    const started = await far.cnpctl('record', 'start', '--restart', '-o', 'json');
+    expect(started).toMatchObject({ code: 0, stderr: '' });
+    const { file, machines } = JSON.parse(started.stdout) as { file: string; machines: string[] };
+    expect(machines).toEqual(['isis']);
+    await adjacent(net, 'far');
+    await until('learned anew', proxyRow, (row) => row !== undefined && row['held-until'] === undefined);
+    const before = await shown();
+    expect((await far.cnpctl('record', 'stop')).stdout).toContain('nothing is recorded');
+    const live = [before, await shown()];
+    expect((await far.exec('stat', '-c', '%a %U', file)).trim()).toBe('600 root');
+    const replayed = async (...view: string[]): Promise<Row[]> => {
+      const { code, stdout, stderr } = await far.cnpd('replay', '-o', 'json', file, ...view);
+      expect([code, stderr]).toEqual([0, '']);
+      return JSON.parse(stdout) as Row[];
+    };
+    expect(live).toContainEqual([
+      lasting(await replayed('isis', 'database'), ...LSP),
+      lasting(await replayed('senders', '--all'), ...SENDER),
+    ]);
+    const text = await far.exec('cat', file);
+    for (const key of ['link-key', 'domain-key']) {
+      expect(text).not.toContain(key);
+      expect(text).not.toContain(Buffer.from(key).toString('hex'));
+    }
+  }
   const far_ = (authentication: object): object => ({ ...base('far', { ...LONG, authentication }), ...watching() });
 
   test('HMAC-MD5 of interface and domain: the right keys learn, wrong ones are counted under their names and learn nothing', async () => {
@@ -280,6 +317,7 @@ describe('authentication', () => {
 
       await far.reload(far_(KEYS));
       await learned();
+      await replaysAsShown();
     } finally {
       await Promise.all([leaf.stop(), far.stop()]);
       await Promise.all([leaf, p, far].map((router) => secure(router, 'no ')));
