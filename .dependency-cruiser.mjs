@@ -36,6 +36,21 @@ const GRANTS = {
   ],
   northbound: ['model'],
   cli: ['northbound', 'diagnosis', 'model'],
+  recorder: ['model'],
+  // A recording is shown as a daemon's state is.
+  replay: [
+    'recorder',
+    'carriers',
+    'source',
+    'flow-control',
+    'learned',
+    'coordinator',
+    'state',
+    'northbound',
+    'cli',
+    'packet',
+    'model',
+  ],
   lab: ['source', 'kernel', 'packet', 'model'],
   view: ['lab', 'northbound', 'model'],
 };
@@ -51,7 +66,7 @@ const EDGES = {
 
 const TESTS = '\\.(test|fixture)\\.ts$';
 // Where cnpctl and the lab's commands are put together: like `daemon`, these know everybody; the commands do not.
-const ASSEMBLY = '^src/(cli/(main|examine|examine-groups)|lab/main)\\.ts$';
+const ASSEMBLY = '^src/(cli/(main|examine|examine-groups|bundle-sources)|lab/main)\\.ts$';
 
 const directions = Object.entries(GRANTS).map(([component, grants]) => ({
   name: `${component}-may-import`,

@@ -33,7 +33,7 @@ describe('abbreviations', () => {
       out: '',
       err: 'cnpctl: "s" is ambiguous: status, senders, sources, srv6\n',
     });
-    expect((await run('re')).err).toBe('cnpctl: "re" is ambiguous: reload, release\n');
+    expect((await run('re')).err).toBe('cnpctl: "re" is ambiguous: reload, record, release\n');
   });
 
   test('what begins no command is left to the parser', async () => {

@@ -3,6 +3,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Check } from '../model/problem.ts';
 import { type ClientOptions, type NorthboundClient, NorthboundError } from '../northbound/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import type { BundleSources } from './support-bundle/sources.ts';
 
 export interface GlobalOptions {
   readonly output: 'table' | 'json';
@@ -58,6 +59,8 @@ export interface CliDependencies {
   readonly writeFile: (path: string, text: string) => void;
   /** @throws Error when there is neither a file nor a socket */
   readonly openRemote: (source: string) => Promise<Remote>;
+  /** For `support-bundle`. */
+  readonly bundleSources: () => Promise<BundleSources>;
 }
 
 export interface Context extends CliDependencies {

@@ -59,6 +59,7 @@ export async function run(line: string, client = fakeCnpd(exampleState()), more:
     uninstall: async () => true,
     readFile: () => undefined,
     writeFile: () => undefined,
+    bundleSources: async () => Promise.reject(new Error('not used')),
     openRemote: async (source) => Promise.reject(new Error(`${source}: not there`)),
     ...more,
   };

@@ -39,6 +39,7 @@ const dependencies: CliDependencies = {
   },
   writeFile: (path, text) => writeFileSync(path, text, { mode: 0o644 }),
   openRemote,
+  bundleSources: async () => (await import('./bundle-sources.ts')).bundleSources(),
 };
 
 /** The exit code; src/setup/start.mjs awaits it. */

@@ -3,7 +3,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../model/address.ts';
 import { expandCommands } from './abbreviations.ts';
-import { GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
+import { CONFIG_FILE, GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
 import {
   type Act,
   type Action,
@@ -29,6 +29,7 @@ import { log } from './log.ts';
 import { addRecord } from './record.ts';
 import { release } from './release.ts';
 import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
+import { type BundleOptions, supportBundle } from './support-bundle/bundle.ts';
 import { VIEWS } from './views.ts';
 import { type WatchOptions, watch } from './watch.ts';
 
@@ -130,6 +131,14 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
       ),
     );
   addRecord(program, act);
+  program
+    .command('support-bundle')
+    .description(
+      "collect state, configuration and FRR's side in one .tar.gz for who looks into a fault; secrets masked",
+    )
+    .argument('[archive]', 'a new file (default: cnpd-support-HOST-TIME.tar.gz here)')
+    .option('-c, --config <file>', 'the configuration file', CONFIG_FILE)
+    .action(act((context, file: string | undefined, options: BundleOptions) => supportBundle(context, file, options)));
   program
     .command('release')
     .description('let a held flow go, or all that is held with --all; the next notification may hold it again')

@@ -116,6 +116,7 @@ function shower(path: string, replayed: Replayed, output: ReplayOptions['output'
         readFile: () => undefined,
         writeFile: none,
         openRemote: none,
+        bundleSources: none,
       },
     };
     return runCnpctl(['-o', output, 'show', ...view], dependencies);

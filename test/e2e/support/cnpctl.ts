@@ -40,6 +40,9 @@ export async function cnpctlHere(
     uninstall: needsProgram,
     readFile: () => undefined,
     writeFile: needsProgram,
+    bundleSources: () => {
+      throw new Error('not used');
+    },
     openRemote: needsProgram,
   };
   const code = await runCnpctl(args, dependencies);

@@ -1,0 +1,114 @@
+// Secrets in texts of a support bundle. Lines of cnpd.yaml and of FRR's configuration are masked by their words. What
+// they had there is masked wherever else it stands, also in hexadecimal.
+
+export const MASK = '<masked>';
+
+/** Each: what stays before the secret. The rest of the line is the secret, but for what KEPT allows. */
+const RULES: readonly RegExp[] = [
+  /\b(?:area-|domain-)?password(?: (?:md5|clear|encrypted))?(?: \d(?= \S))? /i,
+  /\bauthentication-key(?: \d(?= \S))? /i,
+  /\bmessage-digest-key \d+ md5(?: \d(?= \S))? /i,
+  /\bkey-string(?: \d(?= \S))? /i,
+  /\bsnmp(?:-server)? community /i,
+  /\bauthentication key-id \d+ hash-algo \S+ key /i,
+  /\b(?:authentication string|nhrp authentication|authentication text) /i,
+  /\b(?:secret|passphrase|pre-shared-key|psk|token|tcp-md5)(?: \d(?= \S))? /i,
+];
+
+/** Behind a secret: not secret. */
+const KEPT = / authenticate snp (?:send-only|validate)$/;
+
+/** Keys of YAML and JSON whose value is a secret: in braces up to their end, else up to the end of the line. */
+const KEY = String.raw`(["']?\b(?:hmac-md5|md5|hmac-sha-\d+|password|secret|auth-password|key-string|passphrase|token)["']?\s*:\s*)`;
+const IN_BRACES = new RegExp(
+  String.raw`${KEY}("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,}\]][^,}\]]*?(?=\s*[,}\]]|$))`,
+  'gi',
+);
+const ON_A_LINE = new RegExp(String.raw`${KEY}(\S.*)$`, 'gi');
+
+/** Shorter ones are words of other lines, too. */
+const SHORTEST_ELSEWHERE = 4;
+
+interface MaskedLine {
+  readonly text: string;
+  readonly secrets: readonly string[];
+}
+
+function maskLine(line: string): MaskedLine {
+  const secrets: string[] = [];
+  let text = line.replace(line.includes('{') ? IN_BRACES : ON_A_LINE, (_, key: string, value: string) => {
+    secrets.push(unquoted(value.trim()));
+    return `${key}${MASK}`;
+  });
+  for (const rule of RULES) {
+    const found = rule.exec(text);
+    if (!found) continue;
+    const from = found.index + found[0].length;
+    const kept = KEPT.exec(text)?.[0] ?? '';
+    const secret = text.slice(from, text.length - kept.length).trim();
+    if (secret !== '' && secret !== MASK) secrets.push(...secret.split(/\s+/), secret);
+    text = text.slice(0, from) + MASK + kept;
+  }
+  return { text, secrets };
+}
+
+const unquoted = (value: string): string => (/^(["']).*\1$/.test(value) ? value.slice(1, -1) : value);
+
+/** What to hide from every text. */
+export class Secrets {
+  readonly #known = new Set<string>();
+
+  add(secrets: Iterable<string>): void {
+    for (const secret of secrets) {
+      if (secret.length < SHORTEST_ELSEWHERE || secret === MASK) continue;
+      this.#known.add(secret);
+      this.#known.add(JSON.stringify(secret).slice(1, -1));
+      this.#known.add(Buffer.from(secret).toString('hex'));
+    }
+  }
+
+  /** Of a configuration. */
+  learn(text: string): void {
+    for (const line of text.split('\n')) this.add(maskLine(line).secrets);
+  }
+
+  mask(text: string): string {
+    // The longest first: one may be a part of another. Before the lines, whose rules may see only a part of one.
+    const known = [...this.#known].sort((a, b) => b.length - a.length);
+    return known
+      .reduce((left, secret) => left.replaceAll(secret, MASK), text)
+      .split('\n')
+      .map((line) => maskLine(line).text)
+      .join('\n');
+  }
+
+  isIn(text: string): boolean {
+    return [...this.#known].some((secret) => text.includes(secret));
+  }
+}
+
+/** Values below keys of secrets in a value of YAML or JSON: what lines do not show, such as blocks and aliases. */
+export function* secretsIn(value: unknown, isSecret = false): Generator<string> {
+  if (typeof value === 'string' || typeof value === 'number') {
+    if (isSecret) yield String(value);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, of] of Object.entries(value)) yield* secretsIn(of, isSecret || SECRET_KEY.test(key));
+}
+
+const SECRET_KEY = /^(hmac-.*|md5|password|secret|key-string|passphrase|token)$/i;
+
+/** The same value with secrets masked: of an intent, whose keys are in `key` and `keys`. */
+export function maskedIntent(value: unknown, within = ''): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  if (value instanceof Map || value instanceof Set) return maskedIntent([...value], within);
+  if (Array.isArray(value)) return value.map((item) => maskedIntent(item, within));
+  if (typeof value !== 'object' || value === null) return typeof value === 'function' ? undefined : value;
+  const isKey = (name: string): boolean =>
+    (name === 'key' || name === 'secret') && /^(interface|area|domain|keys|authentication)$/.test(within);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, of]) => [name, isKey(name) ? MASK : maskedIntent(of, name)]),
+  );
+}
