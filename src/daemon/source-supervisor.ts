@@ -9,6 +9,7 @@ import type { Queueing } from '../model/queueing.ts';
 import { recordCalls } from '../model/recorded-calls.ts';
 import type { Recorder } from '../model/recording.ts';
 import type { ReleaseRequest, SourceNotification } from '../model/source.ts';
+import { type HoldsSummary, NO_HOLDS } from '../model/telemetry-state.ts';
 import type { Work } from '../model/work.ts';
 import type { DesiredState, IoamPlan, SourcePlan } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
@@ -59,6 +60,10 @@ export class SourceSupervisor {
   /** Held flows, and the time of their clock. */
   holds(): { readonly views: readonly HoldView[]; readonly now: number } {
     return { views: this.#enforcement?.views() ?? [], now: this.#dependencies.clock.now() };
+  }
+
+  summary(): HoldsSummary {
+    return this.#enforcement?.summary() ?? NO_HOLDS;
   }
 
   /** Flows that found no class within the last minute. */

@@ -8,13 +8,18 @@ import type { Clock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { StateSource } from '../model/state.ts';
-import type { CarrierSummary, TelemetrySource } from '../model/telemetry-state.ts';
+import { type CarrierSummary, type GroupSummary, NO_HOLDS, type TelemetrySource } from '../model/telemetry-state.ts';
+import { finish } from '../model/work.ts';
+import { groupSummaries } from '../state/group-summaries.ts';
 import { type ShownParts, daemonState, problemsOf } from './daemon-state.ts';
 import type { Logging } from './logging.ts';
 import { MetricsPart } from './metrics-part.ts';
 import { ProblemWatch } from './problem-watch.ts';
 import { Readiness } from './readiness.ts';
 import { VERSION } from './version.ts';
+
+/** Of a turn of the event loop, for the groups of a scrape. */
+const GROUPS_BUDGET_MS = 2;
 
 export interface TelemetryDependencies {
   readonly clock: Clock;
@@ -63,7 +68,7 @@ export class Telemetry {
   }
 
   #source(): TelemetrySource {
-    const { startedAt, table } = this.#parts;
+    const { startedAt, table, receivers } = this.#parts;
     return {
       state: this.state,
       daemon: () => {
@@ -77,9 +82,18 @@ export class Telemetry {
       },
       carriers: () => this.#carriers(),
       learned: () => learnedSummary(table),
+      holds: () => receivers()?.source.summary() ?? NO_HOLDS,
+      groups: () => this.#groups(),
       stages: () => this.#readiness.stages(this.#watch.known),
       meaningOf: counterMeaning,
     };
+  }
+
+  #groups(): Promise<GroupSummary[]> {
+    const { work, file, members, table, kernel } = this.#parts;
+    const roles = kernel()?.dataplane.multicast?.groupsView() ?? [];
+    const sources = { named: file.intent, intent: members.intent, routers: table.routers, roles };
+    return finish(work, groupSummaries(sources), GROUPS_BUDGET_MS);
   }
 
   /** The log has when a start is over: what is declared is in force, or named as a problem. */

@@ -33,7 +33,14 @@ export function recordCalls<M extends object>(
 
 /** Options for a machine that is recorded. */
 export const findingFunctions = <T>(options: T, tape: Tape | undefined): T =>
-  tape ? (withFunctions(options, (call) => (...args) => tape.find(() => call(...args))) as T) : options;
+  tape
+    ? (withFunctions(
+        options,
+        (call) =>
+          (...args) =>
+            tape.find(() => call(...args)),
+      ) as T)
+    : options;
 
 /** The same value, with each function replaced. */
 function withFunctions(value: unknown, replace: (call: Method) => Method): unknown {

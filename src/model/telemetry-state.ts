@@ -2,6 +2,7 @@
 // asks neither FRR nor gobgpd, and costs little however many prefixes are learned.
 import type { CarrierName } from './advertisement.ts';
 import type { Problem } from './problem.ts';
+import type { ReceivedFormat } from './source.ts';
 import type { StateSource, StatusState } from './state.ts';
 
 /** A part of the start. `problem`: what is declared is not in force, and a problem names why. */
@@ -47,6 +48,36 @@ export interface TelemetrySource {
   readonly carriers: () => readonly CarrierSummary[];
   readonly learned: () => LearnedSummary;
   readonly stages: () => readonly Stage[];
+  readonly holds: () => HoldsSummary;
+  readonly groups: () => Promise<readonly GroupSummary[]>;
   /** Of a counter, if a table has it. */
   readonly meaningOf: (counter: string) => string | undefined;
+}
+
+export const HOLD_STATES = ['held', 'paused', 'recovering', 'leaving'] as const;
+
+/** Flows that are held for hosts. */
+export interface HoldsSummary {
+  readonly states: Readonly<Partial<Record<(typeof HOLD_STATES)[number], number>>>;
+  /** By the format of the last notification that was obeyed. */
+  readonly formats: Readonly<Partial<Record<ReceivedFormat, number>>>;
+  /** bit/s, of those that may send and are not yet let go. */
+  readonly rate: number;
+}
+
+export const NO_HOLDS: HoldsSummary = { states: {}, formats: {}, rate: 0 };
+
+/** Of a branch in a group's tree. */
+export const BRANCH_STATES = ['up', 'ready', 'waiting', 'silent', 'behind', 'stalled', 'excluded'] as const;
+export type BranchStatus = (typeof BRANCH_STATES)[number];
+/** Of a router in a group's tree. */
+export const GROUP_ROLES = ['branching', 'edge'] as const;
+
+/** One group of the file, or all others together. */
+export interface GroupSummary {
+  readonly name: string;
+  readonly members: Readonly<Record<'source' | 'receiver', number>>;
+  readonly branches: Readonly<Partial<Record<BranchStatus, number>>>;
+  readonly packets: Readonly<Record<(typeof GROUP_ROLES)[number], number>>;
+  readonly answers: Readonly<Record<(typeof GROUP_ROLES)[number], number>>;
 }

@@ -6,6 +6,7 @@ import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import { findingFunctions, recordCalls } from '../model/recorded-calls.ts';
 import type { Recorder } from '../model/recording.ts';
 import type { SourceNotification } from '../model/source.ts';
+import type { HoldsSummary } from '../model/telemetry-state.ts';
 import { decodeTrace } from '../packet/ip/ioam.ts';
 import { type IoamNode, decodeTraceNodes } from '../packet/ip/ioam-nodes.ts';
 import { minimumRate } from './class-rate.ts';
@@ -133,6 +134,10 @@ export class Enforcement {
 
   views(): HoldView[] {
     return [...this.#holds.views(this.#now())];
+  }
+
+  summary(): HoldsSummary {
+    return this.#holds.summary(this.#now());
   }
 
   /** The last flow that found no slot, if that was within `ms`. */

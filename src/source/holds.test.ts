@@ -2,7 +2,7 @@
 // holds-instructions.test.ts; limits and changes: holds-limits.test.ts.
 import { expect, test } from 'vitest';
 import type { HoldEffect } from './hold.ts';
-import { LINE, RTT, World, flowOf } from './holds.fixture.ts';
+import { LINE, NODE, RTT, World, flowOf } from './holds.fixture.ts';
 
 const kinds = (effects: readonly HoldEffect[]): string[] => effects.map(({ kind }) => kind);
 const view = (w: World) => [...w.holds.views(w.now)][0]!;
@@ -207,4 +207,20 @@ test('a view says who holds the flow, why, since when, and until when at the lat
   expect(view(w)).toMatchObject({ state: 'recovering', rate: 0.6 * LINE, since: 7 });
   w.pass(68);
   expect(view(w)).toMatchObject({ state: 'leaving', rate: LINE, nodes: [], until: 568 });
+});
+
+test('flows in a few numbers: as their views, for metrics', () => {
+  const w = new World();
+  for (const qpn of [1, 2, 3, 4])
+    w.apply(w.holds.onNotification({ flow: flowOf(qpn), senderQpn: 1, node: NODE, format: 'fast-cnp' }, w.now));
+  w.instruct('pause', 65_535);
+  w.apply(w.holds.release(flowOf(2), w.now));
+  w.pass(5);
+  const views = [...w.holds.views(w.now)];
+  const count = (state: string): number => views.filter((one) => one.state === state).length;
+  const summary = w.holds.summary(w.now);
+  expect(summary.states).toEqual({ paused: count('paused'), leaving: count('leaving'), held: count('held') });
+  expect(summary.states).toEqual({ paused: 1, leaving: 1, held: 2 });
+  expect(Object.values(summary.formats).reduce((sum, of) => sum + of, 0)).toBe(4);
+  expect(summary.rate).toBe(views.filter((one) => one.state === 'held').reduce((sum, { rate }) => sum + rate, 0));
 });

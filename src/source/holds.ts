@@ -8,6 +8,8 @@
 // finds no slot is not held; a held one is never displaced by another. (LHCNP-5.6-d, LHCNP-5.6-e)
 import type { Count } from '../model/log.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
+import type { ReceivedFormat } from '../model/source.ts';
+import type { HoldsSummary } from '../model/telemetry-state.ts';
 import { type Due, DueQueue } from './due-queue.ts';
 import {
   type HoldEffect,
@@ -161,6 +163,20 @@ export class Holds {
       this.#settle(held, now);
     }
     return this.#taken();
+  }
+
+  /** All flows in a few numbers. */
+  summary(now: number): HoldsSummary {
+    const states: Partial<Record<HoldView['state'], number>> = {};
+    const formats: Partial<Record<ReceivedFormat, number>> = {};
+    let rate = 0;
+    for (const held of this.#held.values()) {
+      const [state, { format }] = [this.#stateOf(held, now), held.restriction.why!];
+      states[state] = (states[state] ?? 0) + 1;
+      formats[format] = (formats[format] ?? 0) + 1;
+      if (state === 'held' || state === 'recovering') rate += held.shown.rate;
+    }
+    return { states, formats, rate };
   }
 
   *views(now: number): Generator<HoldView> {

@@ -7,6 +7,7 @@ import type { BranchView, GroupRoleView } from '../model/group-view.ts';
 import type { GroupMember } from '../model/group.ts';
 import { groupTrees } from '../plan/group-view.ts';
 import { E3, E4, LEARNED, OWN_EDGE, OWN_REPLICATION, R2, ROOTED, receiver } from '../plan/groups.fixture.ts';
+import { OTHERS, groupSummaries } from './group-summaries.ts';
 import { type GroupSources, groupsState } from './group-views.ts';
 
 const GROUP = '2001:db8:aa::1';
@@ -209,5 +210,44 @@ describe('the tree', () => {
     const { routers, ...rest } = sources();
     const { tree } = groupsState({ ...rest, routers: { ...routers, sids: () => [other, ...LEARNED.sids()] } });
     expect(tree.find(({ node }) => node === E3)!.router).toBe('c3');
+  });
+});
+
+describe('groups in a few numbers, for metrics', () => {
+  const stalled = branch({ stalledMs: 10 });
+  const roles = [role([branch(), branch({ nextPsn: 103 }), stalled]), role([branch()], { role: 'edge', packets: 2n })];
+  const summaries = (more: Partial<Parameters<typeof groupSummaries>[0]>, turns = { taken: 0 }) => {
+    const { intent, routers } = sources();
+    const steps = groupSummaries({ intent, named: intent, routers, roles, ...more });
+    for (let step = steps.next(); ; step = steps.next(), turns.taken++) if (step.done) return step.value;
+  };
+
+  test('members, branches by status, packets and answers by role', () => {
+    expect(summaries({})).toEqual([
+      {
+        name: 'g',
+        members: { source: expect.any(Number), receiver: expect.any(Number) },
+        branches: { up: 3, stalled: 1 },
+        packets: { branching: 9, edge: 2 },
+        answers: { branching: 3, edge: 3 },
+      },
+    ]);
+    const { members } = summaries({})[0]!;
+    expect([members.source, members.receiver >= 3]).toEqual([1, true]);
+  });
+
+  test('groups that the file does not name are one, however many the network has', () => {
+    const claims = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        member: receiver(E3, '2001:db8:3::1', { group: address(`2001:db8:bb::${(i + 1).toString(16)}`) }),
+        carrier: 'isis' as const,
+        originator: 'c3',
+      }));
+    const turns = { taken: 0 };
+    const foreign = [role([stalled], { group: '2001:db8:bb::1' }), role([stalled], { group: '2001:db8:bb::2' })];
+    const made = summaries({ routers: { groupMembers: () => claims(2000) }, roles: foreign }, turns);
+    expect(made.map(({ name }) => name)).toEqual(['g', OTHERS]);
+    expect(made[1]).toMatchObject({ members: { source: 0, receiver: 2000 }, branches: { stalled: 2 } });
+    expect(turns.taken).toBeGreaterThanOrEqual(3);
   });
 });

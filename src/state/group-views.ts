@@ -14,6 +14,7 @@ import {
 } from '../model/address.ts';
 import type { GroupRoleView, BranchView } from '../model/group-view.ts';
 import type { DeclaredMemberState, GroupBranchState, GroupState, GroupTreeState, GroupsState } from '../model/state.ts';
+import type { BranchStatus } from '../model/telemetry-state.ts';
 import { groupStates } from './groups.ts';
 
 export interface GroupSources {
@@ -163,7 +164,7 @@ const lagOf = ({ nextDataPsn }: GroupRoleView, { nextPsn }: BranchView): number 
 /** After so long without data nothing is on its way any more. Milliseconds. */
 const QUIET_MS = 1000;
 
-function branchStatus(view: GroupRoleView, branch: BranchView): string {
+export function branchStatus(view: GroupRoleView, branch: BranchView): BranchStatus {
   if (branch.isExcluded) return 'excluded';
   if (branch.stalledMs !== null) return 'stalled';
   if (branch.isWaiting) return 'waiting';

@@ -59,6 +59,20 @@ describe('an exposition', () => {
     expect(value('cnpd_start_time_seconds')).toBe(1_764_000_000.25);
   });
 
+  test('held flows and groups: every state is there, in base units', async () => {
+    const families = await read();
+    const values = (name: string) =>
+      Object.fromEntries(
+        families.get(name)!.samples.map(({ labels, value }) => [Object.values(labels).join(' '), value]),
+      );
+    expect(values('cnpd_hold_flows')).toEqual({ held: 3, paused: 2, recovering: 0, leaving: 0 });
+    expect(values('cnpd_hold_rate_bytes_per_second')).toEqual({ '': 10_000 });
+    expect(values('cnpd_group_members')).toEqual({ 'train source': 1, 'train receiver': 4 });
+    expect(values('cnpd_group_branches')).toMatchObject({ 'train up': 3, 'train stalled': 1, 'train silent': 0 });
+    expect(values('cnpd_group_answers')).toEqual({ 'train branching': 100, 'train edge': 1 });
+    expect(families.get('cnpd_group_packets')!.type).toBe('counter');
+  });
+
   test('labels may hold what names of interfaces may, and help what meanings may', async () => {
     const [port] = exampleState().ports;
     const name = 'a"b\\c\nd';
@@ -174,7 +188,7 @@ describe('names', () => {
       for (const label of labels) {
         expect(label.bound, name).not.toBe('');
         expect(label.name).toMatch(
-          /^(version|cnpd_health|code|feature|stage|state|carrier|interface|kind|port|reason|tunnel|answered|section)$/,
+          /^(version|cnpd_health|code|feature|stage|state|carrier|interface|kind|port|reason|tunnel|answered|section|format|group|role)$/,
         );
       }
     expect(PROBLEM_CODES.length).toBeLessThan(200);

@@ -4,6 +4,7 @@ import type { TelemetrySource } from '../../model/telemetry-state.ts';
 import { counterFamily } from './counter-families.ts';
 import { CARRIERS, DAEMON, LEARNED, RTT, STAGES } from './daemon-families.ts';
 import type { Family, SampledFamily, Sample } from './family.ts';
+import { GROUPS, HOLDS } from './hold-families.ts';
 import { FLOW_CONTROL, PORTS } from './port-families.ts';
 import { PROCESS, SCRAPE, processNumbers } from './process-families.ts';
 
@@ -48,6 +49,8 @@ export const SECTIONS: readonly Section[] = [
   section('learned', LEARNED, (source) => source.learned()),
   section('ports', PORTS, (source) => source.state.ports()),
   section('flow-control', FLOW_CONTROL, async (source) => (await source.state.flowControl()).ports),
+  section('holds', HOLDS, (source) => source.holds()),
+  section('groups', GROUPS, (source) => source.groups()),
   section('rtt', RTT, (source) => source.state.rtt()),
   section('process', PROCESS, () => processNumbers()),
   { name: 'counters', families: [], read: counters },

@@ -23,6 +23,13 @@ export function exampleTelemetry(more: Partial<TelemetrySource> = {}): Telemetry
       { name: 'plan', state: 'done', reason: '' },
       { name: 'isis', state: 'waiting', reason: 'no neighbor is up yet' },
     ],
+    holds: () => ({ states: { held: 3, paused: 2 }, formats: { 'fast-cnp': 4, 'standard-cnp': 1 }, rate: 80_000 }),
+    groups: async () => [
+      {
+        ...{ name: 'train', members: { source: 1, receiver: 4 }, branches: { up: 3, stalled: 1 } },
+        ...{ packets: { branching: 1000, edge: 10 }, answers: { branching: 100, edge: 1 } },
+      },
+    ],
     meaningOf: (counter) => (counter === 'isis.lsp.sent' ? 'LSPs sent, "all" of them' : undefined),
     ...more,
   };

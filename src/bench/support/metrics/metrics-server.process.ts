@@ -32,6 +32,8 @@ const source: TelemetrySource = {
   carriers: () => [],
   learned: () => ({ advertisements: 0, proxies: 0, sids: 0, routerAddresses: 0, originators: 0, held: 0 }),
   stages: () => [],
+  holds: () => ({ states: {}, formats: {}, rate: 0 }),
+  groups: async () => [],
   meaningOf: (name) => `what ${name} counts, in about as many words as most of them have`,
 };
 
