@@ -8,15 +8,20 @@ import { eventLoopWork } from '../../model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { silentLog } from '../../model/log.ts';
 import { formatPrefix } from '../../model/prefix.ts';
+import type { Recorder } from '../../model/recording.ts';
 import { createBgpCarrier } from './carrier.ts';
 import type { GobgpClient, GobgpListener } from './gobgp/gobgp.ts';
 import { bgpOptions } from './options.fixture.ts';
 
 export const OPTIONS = bgpOptions('ipv6: 2001:db8::1');
 
+interface Recorded {
+  readonly clock?: ReturnType<typeof manualClock>;
+  readonly recorder?: Recorder;
+}
+
 /** A gobgpd whose answers wait until the test gives them. */
-export function fixture(peers?: BgpPeerState[]) {
-  const clock = manualClock();
+export function fixture(peers?: BgpPeerState[], { clock = manualClock(), recorder }: Recorded = {}) {
   const calls: string[] = [];
   const answers: ((error?: Error) => void)[] = [];
   const answered = (): Promise<void> =>
@@ -44,6 +49,7 @@ export function fixture(peers?: BgpPeerState[]) {
     log: { ...silentLog, warn: (fields, message) => void logged.push([fields, message]) },
     count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
     codePoints: DEFAULT_CODE_POINTS,
+    recorder,
     sink: {
       learned: ({ source, advertisements }) => {
         const { prefixes, sids: some } = byKind(advertisements);

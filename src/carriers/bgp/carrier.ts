@@ -124,7 +124,10 @@ class GobgpSideCarrier implements BgpCarrier {
     this.dependencies = dependencies;
     const config = contentConfig(options, dependencies);
     const now = dependencies.clock.now();
-    this.tape = dependencies.recorder?.begin('bgp', now, { ...config, target: options.gobgp.target } satisfies RecordedContent);
+    this.tape = dependencies.recorder?.begin('bgp', now, {
+      ...config,
+      target: options.gobgp.target,
+    } satisfies RecordedContent);
     this.content = createContent(config, now, dependencies.kinds);
     this.timer = new MachineTimer(dependencies, {
       dueAt: () => contentWake(this.content),
