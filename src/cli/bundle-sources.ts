@@ -1,5 +1,5 @@
-// The sources of a support bundle. cnpctl is put together here and in main.ts, so this file may import what the commands
-// may not.
+// The sources of a support bundle. cnpctl is put together here and in main.ts, so this file may import what the
+// commands may not.
 import { hostname } from 'node:os';
 import { parse } from 'yaml';
 import { readIntentFile } from '../daemon/intent-file.ts';

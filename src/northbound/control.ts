@@ -1,4 +1,5 @@
-// cnpd.v1.Control: Reload, LogLevels, Record, and on the socket of Set also RestartGroup and Release. Only on the unix sockets.
+// cnpd.v1.Control: Reload, LogLevels, Record, and on the socket of Set also RestartGroup and Release. Only on the unix
+// sockets.
 import { create } from '@bufbuild/protobuf';
 import type { Server as GrpcServer } from '@grpc/grpc-js';
 import { parseAddress } from '../model/address.ts';

@@ -9,7 +9,7 @@ const never = (): never => {
 };
 
 export const daemonCommandLine = (): CommandDescription =>
-  describeCommand(cnpdProgram(VERSION, { run: never, check: never, schema: never, uninstall: never }));
+  describeCommand(cnpdProgram(VERSION, { run: never, check: never, schema: never, replay: never, uninstall: never }));
 export const commandLine = (): CommandDescription =>
   describeCommand(
     buildProgram(
@@ -23,6 +23,7 @@ export const commandLine = (): CommandDescription =>
           socketOf: never,
           uninstall: never,
           openRemote: never,
+          bundleSources: never,
         },
       },
       never,

@@ -288,6 +288,25 @@ describe('authentication', () => {
       expect(text).not.toContain(Buffer.from(key).toString('hex'));
     }
   }
+  /** FRR's configuration has the keys, too. */
+  async function bundleWithoutKeys(): Promise<void> {
+    const made = await far.cnpctl('support-bundle', '/tmp/bundle.tar.gz');
+    expect([made.code, made.stderr]).toEqual([0, '']);
+    try {
+      expect((await far.exec('stat', '-c', '%a', '/tmp/bundle.tar.gz')).trim()).toBe('600');
+      const text = await far.exec('tar', '--extract', '--gzip', '--to-stdout', '--file', '/tmp/bundle.tar.gz');
+      for (const key of ['link-key', 'domain-key']) expect(text).not.toContain(key);
+      expect(text).toContain('isis password md5 <masked>');
+      expect(text).toContain('domain-password md5 <masked> authenticate snp validate');
+      const manifest = JSON.parse(text.slice(0, text.indexOf('\n}\n') + 2)) as { parts: Record<string, unknown>[] };
+      const missing = manifest.parts.filter((part) => part['ok'] !== true).map((part) => part['file']);
+      // No metrics are served here, FRR runs IS-IS alone, and the lab has neither journal nor systemd.
+      expect(missing.filter((file) => !/^(metrics|log|service)\.txt$|^kernel\/bpf|^frr\/(ospf|bgp)/.test(String(file)))).toEqual([]);
+      expect(text).toContain('"format":"cnpd-recording"');
+    } finally {
+      await far.exec('rm', '-f', '/tmp/bundle.tar.gz');
+    }
+  }
   const far_ = (authentication: object): object => ({ ...base('far', { ...LONG, authentication }), ...watching() });
 
   test('HMAC-MD5 of interface and domain: the right keys learn, wrong ones are counted under their names and learn nothing', async () => {
@@ -318,6 +337,7 @@ describe('authentication', () => {
       await far.reload(far_(KEYS));
       await learned();
       await replaysAsShown();
+      await bundleWithoutKeys();
     } finally {
       await Promise.all([leaf.stop(), far.stop()]);
       await Promise.all([leaf, p, far].map((router) => secure(router, 'no ')));

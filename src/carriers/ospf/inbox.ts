@@ -77,10 +77,8 @@ function authenticate(
     refuse(s, area, 'authentication.not-configured', 'it is authenticated, but no key is configured');
     return undefined;
   }
-  const verdict = found(
-    s.config.findings,
-    (): AuthenticationVerdict & { readonly order?: ProtocolIdOrder } =>
-      version === 3 ? verifyPacketV3(payload, keys, source) : verifyPacketV2(payload, keys),
+  const verdict = found(s.config.findings, (): AuthenticationVerdict & { readonly order?: ProtocolIdOrder } =>
+    version === 3 ? verifyPacketV3(payload, keys, source) : verifyPacketV2(payload, keys),
   );
   if (verdict.ok) return { sequence: verdict.sequence, order: verdict.order };
   refuse(s, area, `authentication.${verdict.reason}`, `authentication ${verdict.reason}`);
