@@ -265,3 +265,8 @@ export const ROOT: SchemaNode = {
   keys: [],
   children: new Map([[cnpdNode.name, cnpdNode]]),
 };
+
+/** The sections of the state, as they are and by their YANG names. */
+export const SECTIONS: readonly { readonly name: string; readonly field: keyof CnpdState }[] = [
+  ...cnpdNode.children.values(),
+].map(({ name, field }) => ({ name, field: field as keyof CnpdState }));

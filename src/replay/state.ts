@@ -8,6 +8,7 @@ import type { OspfState } from '../model/carrier-state.ts';
 import { ARN_BIT_ORDERS, DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import type { FlowControlState } from '../model/flow-control-state.ts';
 import type { StateSource } from '../model/state.ts';
+import { SECTIONS } from '../northbound/schema.ts';
 import { flowControlState } from '../state/flow-control.ts';
 import type { Names } from '../state/names.ts';
 import { holdStates, receivedStates } from '../state/sources.ts';
@@ -31,6 +32,7 @@ export function replayedState(path: string, replayed: Replayed): StateSource {
   };
   const { isis, bgp, holds } = machines;
   return {
+    ...nothing(),
     status: () => ({
       ...{ version: header.cnpd, pid: 0, startedAt: new Date(header.wall).toISOString(), health: 'running' },
       ...{ waitsFor: [], problems: [], adopted: false },
@@ -54,12 +56,12 @@ export function replayedState(path: string, replayed: Replayed): StateSource {
     flowControl: () => flowControl(replayed, names),
     counters: () => [...counters].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => ({ name, value })),
     groups: () => ({ group: [], members: [], branches: [], tree: [] }),
-    ...nothing(['proxies', 'ports', 'flows', 'notifications', 'sources', 'sids', 'rtt', 'codepoints']),
   };
 }
 
-function nothing<K extends keyof StateSource>(sections: readonly K[]): Record<K, () => never[]> {
-  return Object.fromEntries(sections.map((section) => [section, () => []])) as unknown as Record<K, () => never[]>;
+/** Sections that no machine has: lists without entries. */
+function nothing(): StateSource {
+  return Object.fromEntries(SECTIONS.map(({ field }) => [field, () => []])) as unknown as StateSource;
 }
 
 function ospfState(replayed: Replayed, name: 'ospfv2' | 'ospfv3'): OspfState {

@@ -1,5 +1,6 @@
 // The parts of a support bundle: the file of each, and how it is got.
 import type { NorthboundClient } from '../../northbound/client.ts';
+import { SECTIONS } from '../../northbound/schema.ts';
 import type { Check } from '../../model/problem.ts';
 import { maskedIntent } from './mask.ts';
 import { type BundleSources, PART_BYTES, type Part, RECORDING_BYTES } from './sources.ts';
@@ -22,12 +23,6 @@ export interface PartsOf {
 }
 
 const json = (value: unknown): Part => ({ text: `${JSON.stringify(value ?? null, null, 2)}\n` });
-
-/** Sections of gNMI, each a view. */
-const SECTIONS = [
-  ...['status', 'proxies', 'senders', 'isis', 'ospfv2', 'ospfv3', 'bgp', 'ports', 'flows', 'notifications'],
-  ...['sources', 'received', 'holds', 'flow-control', 'sids', 'groups', 'rtt', 'counters', 'codepoints'],
-];
 
 const FRR: Readonly<Record<string, string>> = {
   version: 'show version',
@@ -78,7 +73,7 @@ export function partsOf({ version, configFile, client, sources, examine }: Parts
       get: async () => json(maskedIntent((await sources.configuration(configFile)).intent)),
     },
     { file: 'versions.json', get: () => json({ cnpctl: version, node: process.version, host: sources.hostname() }) },
-    ...SECTIONS.map((name) => ({
+    ...SECTIONS.map(({ name }) => ({
       file: `views/${name}.json`,
       get: async () => json(await client.get(['cnpd', name])),
     })),

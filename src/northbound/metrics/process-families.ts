@@ -70,7 +70,10 @@ export const SCRAPE: readonly Family<ScrapeResult>[] = [
     type: 'gauge',
     help: 'Whether a section of this scrape could be read; else its metrics are missing.',
     labels: [
-      { name: 'section', bound: 'daemon, stages, carriers, learned, ports, flow-control, rtt, process, counters' },
+      {
+        name: 'section',
+        bound: 'daemon, stages, carriers, learned, ports, flow-control, holds, groups, rtt, process, counters',
+      },
     ],
     samples: ({ sections }) => sections.map(({ section, isRead }) => one(flag(isRead), section)),
   },
