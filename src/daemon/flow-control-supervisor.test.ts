@@ -21,13 +21,16 @@ let counts: Record<string, number>;
 let open: number[];
 let rings: number;
 let fails: boolean;
+/** Machines in the recording. */
+let recorded: string[];
 let supervisor: FlowControlSupervisor;
 beforeEach(() => {
   clock = manualClock();
-  [counts, open, rings, fails] = [{}, [], 0, false];
+  [counts, open, rings, fails, recorded] = [{}, [], 0, false, []];
   supervisor = new FlowControlSupervisor({
     ...{ clock, work: microtaskWork(), log: silentLog, poller: {} as Poller, interfaceName: () => undefined },
     ...{ routesBack: { routersTo: () => [] }, neighbors: { routersAt: () => [] } },
+    recorder: { begin: (machine) => void recorded.push(machine), carrierStopped: () => undefined },
     count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
     openSocket: ({ port }) => {
       open.push(port);
@@ -94,4 +97,17 @@ test('it is not tried again where no file asks for it any more', async () => {
   fails = false;
   clock.advance(60_000);
   expect([open, problems()]).toEqual([[], []]);
+});
+
+test('a restart for a recording: the machines are made anew, on the same port', async () => {
+  const both = ['flow-control-asked', 'flow-control-paused'];
+  apply(1022);
+  expect(recorded).toEqual(both);
+  await supervisor.restart();
+  await settled();
+  expect([open, rings, recorded, problems()]).toEqual([[1022], 1, [...both, ...both], []]);
+  apply();
+  await settled();
+  await supervisor.restart();
+  expect([open, rings]).toEqual([[], 0]);
 });

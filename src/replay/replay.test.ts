@@ -5,6 +5,10 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import { findingFunctions, recordCalls } from '../model/recorded-calls.ts';
 import { LIMITS, linesIn, recordings } from '../recorder/recorder.fixture.ts';
+import { AskedNeighbors } from '../flow-control/asked.ts';
+import { NEIGHBOR, askedOptions, filled, pausedOptions } from '../flow-control/flow-control.fixture.ts';
+import { ASKED_EVENTS, PAUSED_EVENTS } from '../flow-control/flow-control.ts';
+import { PausedTraffic } from '../flow-control/paused.ts';
 import { HOLDS_EVENTS } from '../source/enforcement.ts';
 import { defaultHoldOptions } from '../source/hold.ts';
 import { NODE, flowOf } from '../source/holds.fixture.ts';
@@ -48,6 +52,35 @@ test('held flows: the same views and counters, with functions among the options'
   expect([...machines.holds!.views(now)]).toEqual([...holds.views(now)]);
   expect([...holds.views(now)].map(({ state }) => state).sort()).toEqual(['held', 'leaving', 'leaving', 'leaving']);
   expect(Object.fromEntries(counters)).toEqual(counts);
+});
+
+test('precise flow control: what is asked and paused', async () => {
+  const clock = manualClock(1);
+  const { recorder } = newRecorder(clock);
+  await recorder.start(LIMITS);
+  const now = (): number => clock.now();
+  const count = (): void => undefined;
+  const taped = [
+    recorder.begin('flow-control-asked', 1, askedOptions),
+    recorder.begin('flow-control-paused', 1, pausedOptions),
+  ];
+  const asked = recordCalls(new AskedNeighbors(askedOptions, { count }, 1), ASKED_EVENTS, taped[0], now);
+  const paused = recordCalls(new PausedTraffic(pausedOptions, { count }), PAUSED_EVENTS, taped[1], now);
+  const { traffic } = filled();
+  const [first, second] = [3, 4].map((ifindex) => ({ address: NEIGHBOR, ifindex }));
+  asked.onFilled(filled(), first!, 1000, now());
+  asked.onFilled(filled(), second!, 1000, now());
+  paused.onRequest({ held: { traffic, egress: 8 }, neighbor: NEIGHBOR, pauseMs: 9.5 }, now());
+  clock.advance(6.125);
+  let looks = 0;
+  asked.onQueues(() => looks++ === 0, now());
+  paused.reconfigure({ ...pausedOptions, drainMs: 77 }, () => true, now());
+  const { file: path } = await recorder.stop();
+  const { machines } = replay(path!);
+  expect([...machines['flow-control-asked']!.views()]).toEqual([...asked.views()]);
+  expect([...asked.views()]).toHaveLength(1);
+  expect([...machines['flow-control-paused']!.views(now())]).toEqual([...paused.views(now())]);
+  expect([...paused.views(now())]).toMatchObject([{ state: 'paused', until: 10.5 }]);
 });
 
 let serial = 0;
