@@ -301,7 +301,9 @@ describe('authentication', () => {
       const manifest = JSON.parse(text.slice(0, text.indexOf('\n}\n') + 2)) as { parts: Record<string, unknown>[] };
       const missing = manifest.parts.filter((part) => part['ok'] !== true).map((part) => part['file']);
       // No metrics are served here, FRR runs IS-IS alone, and the lab has neither journal nor systemd.
-      expect(missing.filter((file) => !/^(metrics|log|service)\.txt$|^kernel\/bpf|^frr\/(ospf|bgp)/.test(String(file)))).toEqual([]);
+      expect(
+        missing.filter((file) => !/^(metrics|log|service)\.txt$|^kernel\/bpf|^frr\/(ospf|bgp)/.test(String(file))),
+      ).toEqual([]);
       expect(text).toContain('"format":"cnpd-recording"');
     } finally {
       await far.exec('rm', '-f', '/tmp/bundle.tar.gz');

@@ -1,5 +1,5 @@
-// `cnpctl support-bundle`: what somebody needs who looks into a fault, in one archive. What cannot be had is noted in its
-// manifest; secrets are masked.
+// `cnpctl support-bundle`: what somebody needs who looks into a fault, in one archive. What cannot be had is noted in
+// its manifest; secrets are masked.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type TarEntry, packTar } from 'modern-tar';
