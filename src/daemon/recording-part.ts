@@ -1,6 +1,7 @@
 // Recordings of the machines' events: in force from a machine's creation on. So a recording that is to have what runs
 // already begins with a restart of the machines.
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { recordingsOf } from '../model/paths.ts';
 import { RECORDING_LIMITS, type Recording, type RecordingRequest, type RecordingStatus } from '../model/recording.ts';
@@ -37,10 +38,16 @@ export class RecordingPart implements Recording {
     this.recorder = new EventRecorder({ clock, count, log, create, version: VERSION });
   }
 
-  /** From the start of the daemon. @throws Error */
+  /** From the start of the daemon, which does without where no file can be made. */
   async fromStart(): Promise<void> {
     const { bytes, seconds } = RECORDING_LIMITS;
-    await this.recorder.start({ limitBytes: bytes.default, limitSeconds: seconds.default });
+    try {
+      await this.recorder.start({ limitBytes: bytes.default, limitSeconds: seconds.default });
+    } catch (thrown) {
+      const { count, log } = this.#dependencies;
+      count('recorder.failed');
+      log.warn({ event: 'recorder.failed', error: messageOf(thrown) }, 'nothing is recorded: no file can be made');
+    }
   }
 
   async start(request: RecordingRequest, restart: boolean): Promise<RecordingStatus> {

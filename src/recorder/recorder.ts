@@ -68,6 +68,8 @@ export class EventRecorder implements Recorder {
   #dropped = 0;
   #reason: string | undefined;
   #starting = false;
+  /** Resolves once the file of a recording that has ended is complete. */
+  #ending: Promise<void> | undefined;
 
   constructor(dependencies: RecorderDependencies) {
     this.#dependencies = dependencies;
@@ -92,7 +94,7 @@ export class EventRecorder implements Recorder {
     this.#run = {
       ...{ file, request, startedAt: new Date(wall).toISOString(), machines: [], lines: [] },
       ...{ waitingBytes: 0, bytes: 0, events: 0, writing: undefined, cancelFlush: undefined },
-      cancelLimit: clock.after(request.limitSeconds * 1000, () => void this.#end('time')),
+      cancelLimit: clock.after(request.limitSeconds * 1000, () => this.#end('time')),
     };
     this.#state = 'recording';
     this.#dropped = 0;
@@ -105,8 +107,10 @@ export class EventRecorder implements Recorder {
 
   /** Resolves once the file is complete. Without a recording it does nothing. */
   async stop(): Promise<RecordingStatus> {
-    if (this.#state === 'recording') await this.#end('stopped');
+    if (this.#state === 'recording') this.#end('stopped');
     else this.#state = 'off';
+    // At a limit, it may still be written.
+    await this.#ending;
     return this.status();
   }
 
@@ -171,7 +175,7 @@ export class EventRecorder implements Recorder {
     const text = `${JSON.stringify(line)}\n`;
     const bytes = Buffer.byteLength(text);
     if (bytes > MOST_LINE_BYTES) return this.#fail(run, `an event has ${bytes} bytes, more than ${MOST_LINE_BYTES}`);
-    if (mayEnd && run.bytes + bytes + END_BYTES > run.request.limitBytes) return void this.#end('bytes');
+    if (mayEnd && run.bytes + bytes + END_BYTES > run.request.limitBytes) return this.#end('bytes');
     run.lines.push(text);
     run.bytes += bytes;
     run.waitingBytes += bytes;
@@ -202,7 +206,11 @@ export class EventRecorder implements Recorder {
     }
   }
 
-  async #end(end: Ending): Promise<void> {
+  #end(end: Ending): void {
+    this.#ending = this.#complete(end);
+  }
+
+  async #complete(end: Ending): Promise<void> {
     const run = this.#run;
     if (!run || !this.#isOn(run)) return;
     // From here on nothing else is recorded.
