@@ -39,8 +39,7 @@ static __always_inline int source_report_trace(struct __sk_buff *skb, const stru
 	source_fill(&traced->record, skb, told);
 	__builtin_memset(traced->trace, 0, sizeof(traced->trace));
 	opaque(behind);
-	if (behind >= SOURCE_TRACE_MAX ||
-	    bpf_skb_load_bytes(skb, ETH_HLEN + told->trace - 1, &traced->kind, 1) < 0 ||
+	if (behind >= SOURCE_TRACE_MAX || bpf_skb_load_bytes(skb, ETH_HLEN + told->trace - 1, &traced->kind, 1) < 0 ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + told->trace, traced->trace, behind + 1) < 0) {
 		bpf_ringbuf_discard(traced, 0);
 		count(COUNT_SOURCE_RECORD_LOST);
