@@ -1,5 +1,5 @@
-// cnpd.v1.Control: Reload, LogLevels, Record, and on the socket of Set also RestartGroup and Release. Only on the unix
-// sockets.
+// cnpd.v1.Control: Reload, LogLevels, the status of a recording, and on the socket of Set also Record, RestartGroup and
+// Release. Only on the unix sockets.
 import { create } from '@bufbuild/protobuf';
 import type { Server as GrpcServer } from '@grpc/grpc-js';
 import { parseAddress } from '../model/address.ts';
@@ -43,7 +43,11 @@ export function addControl(grpc: GrpcServer, options: ControlOptions, dependenci
       release: handle(Control.method.release, releaseHandler(options, dependencies), dependencies),
       reload: handle(Control.method.reload, reload, dependencies),
       logLevels: handle(Control.method.logLevels, logLevelsHandler(dependencies.actions.logLevels), dependencies),
-      record: handle(Control.method.record, recordHandler(dependencies.actions.recording), dependencies),
+      record: handle(
+        Control.method.record,
+        recordHandler(dependencies.actions.recording, options.setSocket),
+        dependencies,
+      ),
       restartGroup: handle(Control.method.restartGroup, restartHandler(options, dependencies), dependencies),
     },
   );

@@ -1,4 +1,5 @@
-// cnpd.v1.Control/Record: begins, ends and shows a recording of the machines' events. Whoever may reload may do this.
+// cnpd.v1.Control/Record: begins, ends and shows a recording of the machines' events. Who may
+// change something may begin and end one: it takes room on the disk, and may begin the carriers anew.
 import { create } from '@bufbuild/protobuf';
 import { messageOf } from '../model/error-text.ts';
 import { RECORDING_LIMITS, type Recording, type RecordingStatus } from '../model/recording.ts';
@@ -8,16 +9,21 @@ import {
   type RecordResponse,
   RecordResponseSchema,
 } from './gen/cnpd/v1/control_pb.js';
+import { checkServed } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
 
-/** @throws RpcError (from the returned function) */
+/**
+ * @param setSocket where recordings are begun and ended, if not on this socket
+ * @throws RpcError (from the returned function)
+ */
 export const recordHandler =
-  (recording: Recording | undefined) =>
+  (recording: Recording | undefined, setSocket?: string) =>
   async ({ action, limitBytes, limitSeconds, restart }: RecordRequest): Promise<RecordResponse> => {
     if (!recording) throw new RpcError('FAILED_PRECONDITION', 'nothing can be recorded here');
     if (action === Action.STATUS) return response(recording.status());
     if (action !== Action.START && action !== Action.STOP)
       throw new RpcError('INVALID_ARGUMENT', 'action: allowed: STATUS, START, STOP');
+    checkServed('Record', setSocket);
     const request = {
       limitBytes: limited('limit_bytes', Number(limitBytes), RECORDING_LIMITS.bytes),
       limitSeconds: limited('limit_seconds', limitSeconds, RECORDING_LIMITS.seconds),
