@@ -304,6 +304,7 @@ describe('docs/cnpd.yaml', () => {
         rights: [
           { name: 'collector.example', read: ['/cnpd'], write: [] },
           { name: 'scheduler.example', read: ['/cnpd/groups'], write: ['/cnpd/groups'] },
+          { name: 'operator.example', read: ['/cnpd'], write: ['/cnpd/configuration'] },
         ],
       },
       logLevel: 'info',

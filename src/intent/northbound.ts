@@ -29,7 +29,7 @@ const right = section(
   {
     name: value(certificateName, "common name, or a subject alternative name, of the client's certificate"),
     read: paths('paths that it may read, with all that is below; default: none'),
-    write: paths('paths that it may change with Set, with all that is below; default: none'),
+    write: paths('paths that it may change, with all that is below; /cnpd/configuration: this file; default: none'),
   },
   'what the holder of a certificate may do',
 );

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { shownConfig } from './effective.ts';
+import { ROUTER } from './files.fixture.ts';
+import { loadIntent } from './load.ts';
+
+const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8');
+
+test('defaults are there and marked, what is declared is not marked', () => {
+  const { text, tree, defaults } = shownConfig(
+    `${ROUTER}ports: [{ interface: eth2, k-max: 100kB }]\nlog: { level: warn }\n`,
+  );
+  expect(tree).toMatchObject({
+    ports: [{ interface: 'eth2', 'k-max': '100kB', ecn: expect.any(String) }],
+    gnmi: { socket: '/run/cnpd/gnmi.sock' },
+  });
+  expect(defaults).toContain('ports[0].ecn');
+  expect(defaults).toContain('gnmi.socket');
+  expect(defaults).not.toContain('log.level');
+  expect(text).toMatch(/^log: \{ level: warn \}$/m);
+  expect(text).toMatch(/^ {2}socket: \/run\/cnpd\/gnmi.sock # default$/m);
+  expect(text).toMatch(/^ {2}- interface: eth2$/m);
+});
+
+test('what is shown means what is in force, when its secrets are put back', () => {
+  const { text } = shownConfig(example);
+  const secrets = /(?:hmac-[a-z0-9-]+|md5): (?!\{)("[^"]*"|[^\s,}#]+)/g;
+  expect([...example.matchAll(secrets)].length).toBeGreaterThan(2);
+  for (const [, secret] of example.matchAll(secrets)) expect(text).not.toContain(secret);
+  expect(text).toContain('<hidden>');
+  expect(shownConfig(ROUTER).text).not.toContain('<hidden>');
+  const plain = `${ROUTER}ports: [{ interface: eth2, k-max: 100kB }]\nstamp: { reflector: on, accept-from: [2001:db8::/32] }\n`;
+  expect(loadIntent(shownConfig(plain).text, 'f')).toEqual(loadIntent(plain, 'f'));
+});
