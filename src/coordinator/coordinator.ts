@@ -253,8 +253,23 @@ export class Coordinator {
     };
   }
 
+  /**
+   * What would be desired and advertised with this intent, from the inputs as they are now. Nothing is applied. A SID
+   * that the kernel has not been asked for counts as accepted, and what the network would answer is not known.
+   * @throws when the kernel cannot be read
+   */
+  async preview(given: Intent): Promise<{ readonly desired: DesiredState; readonly origination: Origination }> {
+    const { inputs } = this.#dependencies;
+    const kernel = await inputs.kernelFacts(given);
+    const { refusedSids = NONE } = this.#facts;
+    const facts: Facts = { ...kernel, rttMs: inputs.rttMs(), ...this.#gatewayPorts(kernel, given), refusedSids };
+    const intent = new NearestEdges().decide(given, this.#aboutGroups, facts);
+    const desired = this.#plan(intent, facts);
+    return { desired, origination: originated(intent, { refusedSids, takesForHosts: takesForHosts(desired) }) };
+  }
+
   /** Computes the desired state from the current inputs. No side effects. */
-  #plan(): DesiredState {
+  #plan(intent = this.intent, facts = this.#facts): DesiredState {
     const { table, inputs } = this.#dependencies;
     const capabilities = inputs.capabilities();
     const learned = {
@@ -264,12 +279,11 @@ export class Coordinator {
       sizes: () => table.sizes(),
       ...(capabilities && { capabilities }),
     };
-    return plan(this.intent, learned, this.#facts);
+    return plan(intent, learned, facts);
   }
 
   /** Looked up only if some check uses it and the operator has not named the core ports. */
-  #gatewayPorts({ links }: Facts): Pick<Facts, 'gatewayPorts'> {
-    const { proxy, notifications, stamp, router } = this.#intent;
+  #gatewayPorts({ links }: Facts, { proxy, notifications, stamp, router } = this.#intent): Pick<Facts, 'gatewayPorts'> {
     const isAsked = (proxy ?? notifications ?? stamp) !== undefined && !router.corePorts;
     return isAsked ? { gatewayPorts: this.#dependencies.inputs.gatewayPorts(links) } : {};
   }

@@ -12,6 +12,9 @@ export const stateDirOf = (runDir: string): string | undefined => (runDir === RU
 /** The socket of gNMI Set, beside the one that reads: `gnmi.sock` and `gnmi-set.sock`. */
 export const setSocketOf = (socket: string): string => socket.replace(/(\.[^./]*)?$/, '-set$1');
 
+/** The socket on which the configuration is changed, for root alone: `gnmi-config.sock`. */
+export const configSocketOf = (socket: string): string => socket.replace(/(\.[^./]*)?$/, '-config$1');
+
 /** Name of the file in which `cnpctl clear counters` notes their values. */
 export const CLEARED_COUNTERS = 'counters-cleared.json';
 /** Beside the socket. */

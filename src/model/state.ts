@@ -3,6 +3,7 @@
 // carriers are in carrier-state.ts. The daemon supplies it; the northbound owns no state.
 import type { FlowControlState } from './flow-control-state.ts';
 import type { HoldState, ReceivedNotificationState, SourceState } from './source-state.ts';
+import type { ConfigurationState } from './configuration-state.ts';
 import type { BgpState, IsisLspState, IsisNeighborState, OspfState } from './carrier-state.ts';
 import type { Problem } from './problem.ts';
 
@@ -21,7 +22,15 @@ export interface StatusState {
   /** What the start waits for; empty: it is over. */
   waitsFor: string[];
   problems: Problem[];
-  intent: { file: string; loadedAt: string; lastReload?: { at: string; ok: boolean; errors: string[] } };
+  intent: {
+    file: string;
+    loadedAt: string;
+    /** Whether a restart comes up with what is in force. */
+    persistent: boolean;
+    /** When what is in force is taken back unless it is confirmed. */
+    confirmBy?: string;
+    lastReload?: { at: string; ok: boolean; errors: string[] };
+  };
   adopted: boolean;
 }
 
@@ -298,6 +307,7 @@ export interface CnpdState {
   rtt: RttState[];
   counters: CounterState[];
   codepoints: CodePointState[];
+  configuration: ConfigurationState;
 }
 
 /** A section with lists that are built only on access. */

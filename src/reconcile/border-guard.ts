@@ -13,7 +13,7 @@ import {
 } from '../kernel/dataplane/guard.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
 import type { DesiredState, GuardAllowPlan, GuardPlan, GuardedAddressPlan } from '../plan/desired.ts';
-import { attachment } from './attachments.ts';
+import { type Attachment, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
 import type { Reconciler } from './reconciler.ts';
@@ -43,14 +43,17 @@ export class BorderGuard extends Feature {
     this.#ports.replace(guards);
   }
 
-  attachments({ guards }: { readonly guards: readonly GuardPlan[] }) {
-    // First at ingress: a proxy on the same port must not see packets that are dropped here.
-    return guards.flatMap((g) => [
-      attachment(GUARD_PROGRAMS.ingress, g, 'ingress', true),
-      attachment(GUARD_PROGRAMS.egress, g, 'egress'),
-    ]);
+  attachments(desired: { readonly guards: readonly GuardPlan[] }) {
+    return guardAttachments(desired);
   }
 }
+
+/** First at ingress: a proxy on the same port must not see packets that are dropped here. */
+export const guardAttachments = ({ guards }: { readonly guards: readonly GuardPlan[] }): Attachment[] =>
+  guards.flatMap((g) => [
+    attachment(GUARD_PROGRAMS.ingress, g, 'ingress', true),
+    attachment(GUARD_PROGRAMS.egress, g, 'egress'),
+  ]);
 
 const PORTS: TableCodec<GuardPlan> = {
   kind: 'guard-port',

@@ -43,7 +43,7 @@ import type {
   SenderProxies,
   SenderProxyPlan,
 } from '../plan/desired.ts';
-import { LOOPBACK, attachment } from './attachments.ts';
+import { type Attachment, LOOPBACK, attachment } from './attachments.ts';
 import {
   END_CON_SIDS,
   OWN_ADDRESSES,
@@ -161,13 +161,8 @@ export class CongestedNode extends Feature {
     else for (const { upserts, deletes } of pieces) this.#senders.change(upserts, deletes);
   }
 
-  attachments({ ports, builder }: Pick<DesiredState, 'ports' | 'builder'>) {
-    if (ports.length === 0 && !builder) return [];
-    // The builder is first on the loopback interface: a proxy there sees finished notices only.
-    return [
-      attachment(EGRESS_PROGRAMS.notice, LOOPBACK, 'ingress', true),
-      ...ports.map((p) => attachment(EGRESS_PROGRAMS.egress, p, 'egress')),
-    ];
+  attachments(desired: Pick<DesiredState, 'ports' | 'builder'>) {
+    return congestedNodeAttachments(desired);
   }
 
   /**
@@ -229,6 +224,15 @@ export class CongestedNode extends Feature {
     for (const reader of this.#readers) reader.close();
     super.close();
   }
+}
+
+export function congestedNodeAttachments({ ports, builder }: Pick<DesiredState, 'ports' | 'builder'>): Attachment[] {
+  if (ports.length === 0 && !builder) return [];
+  // The builder is first on the loopback interface: a proxy there sees finished notices only.
+  return [
+    attachment(EGRESS_PROGRAMS.notice, LOOPBACK, 'ingress', true),
+    ...ports.map((p) => attachment(EGRESS_PROGRAMS.egress, p, 'egress')),
+  ];
 }
 
 const isSlowed = (flow: EgressFlow): flow is SlowedFlow =>

@@ -19,7 +19,7 @@ import { Deadline } from '../model/deadline.ts';
 import type { Problem } from '../model/problem.ts';
 import type { SourcePlan } from '../plan/desired.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
-import { attachment } from './attachments.ts';
+import { type Attachment, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import { FlowControl } from './flow-control.ts';
 import { type HeldPort, HeldPorts } from './held-ports.ts';
@@ -113,17 +113,8 @@ export class Hold extends Feature {
     return this.#held.settled;
   }
 
-  attachments({ source, flowControl }: Desired) {
-    const enforced = (source?.enforce?.ports ?? []).map((port) => attachment(HOLD_PROGRAM, port, 'egress'));
-    if (!flowControl) return enforced;
-    const { arrival, egress } = FLOW_CONTROL_PROGRAMS;
-    const left = new Map([...flowControl.watch, ...flowControl.hold].map((port) => [port.ifindex, port]));
-    return [
-      ...enforced,
-      // Before a program that takes the packet out of its tunnel and forwards it.
-      ...flowControl.interfaces.map((port) => attachment(arrival, port, 'ingress', true)),
-      ...[...left.values()].map((port) => attachment(egress, port, 'egress')),
-    ];
+  attachments(desired: Desired) {
+    return holdAttachments(desired);
   }
 
   /** The program stays where packets wait that others must not overtake. */
@@ -183,6 +174,19 @@ const configurationValue =
       bucket.update(FLOW_CONTROL_KEY, new Uint8Array(8));
     return value;
   };
+
+export function holdAttachments({ source, flowControl }: Desired): Attachment[] {
+  const enforced = (source?.enforce?.ports ?? []).map((port) => attachment(HOLD_PROGRAM, port, 'egress'));
+  if (!flowControl) return enforced;
+  const { arrival, egress } = FLOW_CONTROL_PROGRAMS;
+  const left = new Map([...flowControl.watch, ...flowControl.hold].map((port) => [port.ifindex, port]));
+  return [
+    ...enforced,
+    // Before a program that takes the packet out of its tunnel and forwards it.
+    ...flowControl.interfaces.map((port) => attachment(arrival, port, 'ingress', true)),
+    ...[...left.values()].map((port) => attachment(egress, port, 'egress')),
+  ];
+}
 
 export const hold: FeatureKind<Hold> = {
   name: 'hold',

@@ -27,7 +27,7 @@ import type {
 } from '../plan/multicast-plan.ts';
 import { type Attachment, LOOPBACK, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
-import { RootDevice } from './multicast/device.ts';
+import { RootDevice, rootAttachments } from './multicast/device.ts';
 import { discardOperations } from './multicast/discards.ts';
 import { type HeadEndRoute, foundHeadEnds, headEndOperations } from './multicast/head-end-routes.ts';
 import { groupViews } from './multicast/group-views.ts';
@@ -184,11 +184,7 @@ export class Multicast extends Feature {
   attachments({ multicast }: Pick<DesiredState, 'multicast'>): readonly Attachment[] {
     if (!multicast) return [];
     return [
-      ...multicast.ports.map((port) => attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress', true)),
-      // This router's own Fast CNPs about copies, behind the builder that finishes them there.
-      ...(multicast.sids.some(({ kind }) => kind === 'edge')
-        ? [attachment(MULTICAST_PROGRAMS.ingress, LOOPBACK, 'ingress')]
-        : []),
+      ...portAttachments(multicast),
       ...this.#device.attachments(multicast.headEnds.length > 0, this.#mayForgetTrees),
     ];
   }
@@ -258,6 +254,18 @@ const configurationOf = ({ endMtTlv, treeTlv, fastCnpOption, fastCnpIoamOption }
   id: 'multicast',
   ...{ endMtTlv, treeTlv, fastCnpOption, fastCnpIoamOption },
 });
+
+const portAttachments = ({ ports, sids }: MulticastPlan): Attachment[] => [
+  ...ports.map((port) => attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress', true)),
+  // This router's own Fast CNPs about copies, behind the builder that finishes them there.
+  ...(sids.some(({ kind }) => kind === 'edge') ? [attachment(MULTICAST_PROGRAMS.ingress, LOOPBACK, 'ingress')] : []),
+];
+
+/** As far as a plan tells: the devices of a root are made when they are needed. */
+export const plannedMulticastAttachments = ({ multicast }: Pick<DesiredState, 'multicast'>): Attachment[] =>
+  multicast
+    ? [...portAttachments(multicast), ...(multicast.headEnds.length > 0 ? rootAttachments({ outer: 0, inner: 0 }) : [])]
+    : [];
 
 export const multicast: FeatureKind<Multicast> = {
   name: 'multicast',

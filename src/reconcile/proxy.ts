@@ -31,7 +31,7 @@ import {
   ownerKey,
 } from '../kernel/dataplane/queue-pairs.ts';
 import type { LearningPlan, ProxyPlan, QueuePairsPlan, TenantsPlan } from '../plan/desired.ts';
-import { LOOPBACK, attachment } from './attachments.ts';
+import { type Attachment, LOOPBACK, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
 import type { Reconciler } from './reconciler.ts';
@@ -108,12 +108,8 @@ export class Proxy extends Feature {
     );
   }
 
-  attachments({ proxy, queuePairs }: Desired) {
-    const ports = new Map(
-      [...(proxy?.interfaces ?? []), ...(queuePairs?.interfaces ?? [])].map((link) => [link.interface, link]),
-    );
-    // Notices of this router's own ports arrive at the loopback interface, after the builder that is attached there.
-    return [...ports.values(), ...(proxy ? [LOOPBACK] : [])].map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
+  attachments(desired: Desired) {
+    return proxyAttachments(desired);
   }
 
   /**
@@ -168,6 +164,14 @@ export class Proxy extends Feature {
     super.forgetUnknown();
     this.#tenants.forgetUnknown();
   }
+}
+
+export function proxyAttachments({ proxy, queuePairs }: Desired): Attachment[] {
+  const ports = new Map(
+    [...(proxy?.interfaces ?? []), ...(queuePairs?.interfaces ?? [])].map((link) => [link.interface, link]),
+  );
+  // Notices of this router's own ports arrive at the loopback interface, after the builder that is attached there.
+  return [...ports.values(), ...(proxy ? [LOOPBACK] : [])].map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
 }
 
 const SENDERS: TableCodec<Sender> = { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender };

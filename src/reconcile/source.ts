@@ -23,7 +23,7 @@ import type { Poller } from '../kernel/poller.ts';
 import type { Count } from '../model/log.ts';
 import type { SourceNotification } from '../model/source.ts';
 import type { SourcePlan } from '../plan/desired.ts';
-import { LOOPBACK, attachment } from './attachments.ts';
+import { type Attachment, LOOPBACK, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
 import type { Reconciler } from './reconciler.ts';
@@ -102,11 +102,14 @@ export class Source extends Feature {
     super.close();
   }
 
-  attachments({ source }: Desired) {
-    // Notifications of this router's own ports arrive at the loopback interface, after the builder that is there.
-    return source ? [...source.interfaces, LOOPBACK].map((link) => attachment(SOURCE_PROGRAM, link, 'ingress')) : [];
+  attachments(desired: Desired) {
+    return sourceAttachments(desired);
   }
 }
+
+/** Notifications of this router's own ports arrive at the loopback interface, after the builder that is there. */
+export const sourceAttachments = ({ source }: Desired): Attachment[] =>
+  source ? [...source.interfaces, LOOPBACK].map((link) => attachment(SOURCE_PROGRAM, link, 'ingress')) : [];
 
 const configurationOf = ({ senders: _, acceptFrom: __, interfaces: ___, ...rest }: SourcePlan): Configuration => ({
   id: 'source',

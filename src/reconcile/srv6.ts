@@ -17,7 +17,7 @@ import {
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { DecapsulationSidPlan, Srv6Plan, TunnelSourcePlan } from '../plan/srv6-plan.ts';
-import { attachment } from './attachments.ts';
+import { type Attachment, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
 import { sameJson } from './operations.ts';
@@ -79,11 +79,8 @@ export class Srv6 extends Feature {
     this.#configuration.replace([{ id: 'srv6', defaultSource, hasRows, ecnMode, dscp, sharedIngress }]);
   }
 
-  attachments({ srv6 }: Pick<DesiredState, 'srv6'>) {
-    return (srv6?.corePorts ?? []).flatMap((port) => [
-      attachment(SRV6_PROGRAMS.encap, port, 'egress', true),
-      attachment(SRV6_PROGRAMS.decap, port, 'ingress', true),
-    ]);
+  attachments(desired: Pick<DesiredState, 'srv6'>) {
+    return srv6Attachments(desired);
   }
 
   /** Why the kernel refused a SID of this router; undefined: no refusal is known. */
@@ -127,6 +124,12 @@ const sidEntry = ({ behavior, families, table, ownRoute }: Sid): SidEntry => ({
   table: table ?? 0,
   ownRoute,
 });
+
+export const srv6Attachments = ({ srv6 }: Pick<DesiredState, 'srv6'>): Attachment[] =>
+  (srv6?.corePorts ?? []).flatMap((port) => [
+    attachment(SRV6_PROGRAMS.encap, port, 'egress', true),
+    attachment(SRV6_PROGRAMS.decap, port, 'ingress', true),
+  ]);
 
 export const srv6: FeatureKind<Srv6> = {
   name: 'srv6',

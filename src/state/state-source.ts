@@ -9,6 +9,7 @@ import type { LearnedTable } from '../learned/table.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import type { BgpState } from '../model/carrier-state.ts';
 import { CODE_POINTS } from '../model/code-points.ts';
+import type { ConfigurationState } from '../model/configuration-state.ts';
 import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Numbered } from '../model/history.ts';
 import type { SentNotification } from '../model/notification.ts';
@@ -73,6 +74,7 @@ export interface StateDependencies {
   /** Undefined while nothing is asked, and nothing is held, for neighbors. */
   readonly flowControl: () => FlowControlView | undefined;
   readonly rtt: () => RttState[];
+  readonly configuration: () => ConfigurationState;
 }
 
 export function stateSource(m: StateDependencies): StateSource {
@@ -121,6 +123,7 @@ export function stateSource(m: StateDependencies): StateSource {
     groups: () => groupsState({ ...m, intent: m.intent(), routers: m.table.routers, ...m.groups(), now: Date.now() }),
     rtt: () => m.rtt(),
     counters: () => m.counters.snapshot(),
+    configuration: m.configuration,
     codepoints: () => {
       const values = m.file.intent.codePoints;
       return CODE_POINTS.map(({ name, default: fallback, description, source }) => ({

@@ -15,6 +15,12 @@ interface RootDeviceOptions {
   readonly log: Log;
 }
 
+/** @param device interface indexes of its two ends */
+export const rootAttachments = (device: { readonly outer: number; readonly inner: number }): Attachment[] => [
+  attachment(MULTICAST_PROGRAMS.entry, { interface: TREE_DEVICE_PEER, ifindex: device.inner }, 'egress', true),
+  attachment(MULTICAST_PROGRAMS.root, { interface: TREE_DEVICE, ifindex: device.outer }, 'egress', true),
+];
+
 export class RootDevice {
   readonly #options: RootDeviceOptions;
   /** Why there is none, if one is needed. */
@@ -33,15 +39,7 @@ export class RootDevice {
     this.#error = undefined;
     try {
       const device = isNeeded ? devices.ensure() : mayForget ? undefined : devices.find();
-      if (!device) return [];
-      const [outer, inner] = [
-        { interface: TREE_DEVICE, ifindex: device.outer },
-        { interface: TREE_DEVICE_PEER, ifindex: device.inner },
-      ];
-      return [
-        attachment(MULTICAST_PROGRAMS.entry, inner, 'egress', true),
-        attachment(MULTICAST_PROGRAMS.root, outer, 'egress', true),
-      ];
+      return device ? rootAttachments(device) : [];
     } catch (error) {
       this.#failed(error);
       return [];
