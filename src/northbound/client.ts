@@ -1,19 +1,44 @@
 // The client side: what cnpctl and tests use to ask a running cnpd. Values arrive as JSON with YANG names.
 import { create } from '@bufbuild/protobuf';
-import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  Client,
+  credentials,
+  type MethodDefinition,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
+import type {
+  ChangedEntry,
+  ChangeTerms,
+  ConfigOutcome,
+  ConfigPlan,
+  Plane,
+  PlaneChanges,
+  ShownConfig,
+} from '../model/config-change.ts';
 import type { GroupChange } from '../model/group-change.ts';
 import type { LevelChange } from '../model/log-levels.ts';
 import type { RecordingStatus } from '../model/recording.ts';
 import {
+  ApplyRequestSchema,
+  ConfigurationRequestSchema,
+  type ConfigurationResponse,
+  ConfirmRequestSchema,
   Control,
   LogLevelsRequestSchema,
   RecordRequestSchema,
   type RecordResponse,
   type LogLevelsResponse,
+  type PlaneChanges as PlaneMessage,
+  PlanRequestSchema,
+  type PlanResponse,
   ReleaseRequestSchema,
   type ReleaseResponse,
   ReloadRequestSchema,
+  type ReloadResponse,
   RestartGroupRequestSchema,
+  RollbackRequestSchema,
 } from './gen/cnpd/v1/control_pb.js';
 import {
   type Encoding,
@@ -31,8 +56,18 @@ import type { ReloadOutcome } from './dependencies.ts';
 import { type RecordAction, recordRequest, recordingStatus } from './record-client.ts';
 import { connectError } from './socket.ts';
 
+/** gNMI over TCP. Text of PEM files. */
+export interface TcpTarget {
+  /** HOST:PORT */
+  readonly target: string;
+  /** Absent: without TLS. */
+  readonly tls?: { readonly ca: string; readonly certificate: string; readonly key: string };
+}
+
 export interface ClientOptions {
   readonly socket: string;
+  /** Instead of the socket. */
+  readonly tcp?: TcpTarget | undefined;
   /** For each call, milliseconds. */
   readonly timeoutMs: number;
 }
@@ -71,12 +106,28 @@ export interface NorthboundClient {
   release(flow?: { sender: string; receiver: string; receiverQpn: number }): Promise<number>;
   /** @throws NorthboundError */
   reload(): Promise<ReloadOutcome>;
+  /** What would change; without a text: if the file were loaded. @throws NorthboundError */
+  plan(file?: ConfigText): Promise<ConfigPlan>;
+  /** Needs the socket of the configuration. @throws NorthboundError */
+  apply(file: ConfigText, terms: Pick<ChangeTerms, 'confirmMs' | 'isTemporary'>): Promise<ConfigOutcome>;
+  /** As apply. @throws NorthboundError */
+  confirm(): Promise<void>;
+  /** As apply. @throws NorthboundError */
+  rollBack(): Promise<ConfigOutcome>;
+  /** The configuration in force. @throws NorthboundError */
+  configuration(): Promise<ShownConfig>;
   /**
    * Whether a process listens on the socket, even if it does not answer. @throws NorthboundError when that cannot be
    * determined
    */
   listening(): Promise<boolean>;
   close(): void;
+}
+
+export interface ConfigText {
+  readonly text: string;
+  /** For errors. */
+  readonly name: string;
 }
 
 type Place = Pick<GroupChange, 'group' | 'member'>;
@@ -124,14 +175,60 @@ const callUnary = <I, O>(
     });
   });
 
+type Call = <I, O>(method: MethodDefinition<I, O>, request: I) => Promise<O>;
+
+const planesOf = (planes: readonly PlaneMessage[]): PlaneChanges[] =>
+  planes.map(({ plane, added, changed, removed, entries }) => ({
+    ...{ plane: plane as Plane, added, changed, removed },
+    entries: entries.map(({ operation, entry, detail }) => ({
+      ...{ operation: operation as ChangedEntry['operation'], entry, detail },
+    })),
+  }));
+
+function outcomeOf(answer: unknown): ConfigOutcome {
+  const { ok, errors, changed, planes, health, problems, confirmBy } = answer as ReloadResponse;
+  const known = { planes: planesOf(planes), health, problems };
+  return { ok, errors, changed, ...(ok && known), ...(confirmBy !== '' && { confirmBy }) };
+}
+
+/** cnpd.v1.Control: the configuration as a file. */
+const configCalls = (call: Call) => ({
+  plan: async (file?: ConfigText): Promise<ConfigPlan> => {
+    const request = create(PlanRequestSchema, file);
+    const { ok, errors, changed, planes } = (await call(unary(Control.method.plan), request)) as PlanResponse;
+    return { ok, errors, changed, planes: planesOf(planes) };
+  },
+  apply: async ({ text, name }: ConfigText, { confirmMs = 0, isTemporary = false }: ChangeTerms) => {
+    const request = create(ApplyRequestSchema, { text, name, confirmMs, temporary: isTemporary });
+    return outcomeOf(await call(unary(Control.method.apply), request));
+  },
+  confirm: async () => {
+    await call(unary(Control.method.confirm), create(ConfirmRequestSchema));
+  },
+  rollBack: async () => outcomeOf(await call(unary(Control.method.rollback), create(RollbackRequestSchema))),
+  configuration: async (): Promise<ShownConfig> => {
+    const request = create(ConfigurationRequestSchema);
+    const answer = (await call(unary(Control.method.configuration), request)) as ConfigurationResponse;
+    return { text: answer.text, tree: JSON.parse(answer.json) as unknown, defaults: answer.defaults };
+  },
+});
+
+const addressOf = ({ socket, tcp }: ClientOptions): string => (tcp ? `dns:${tcp.target}` : `unix:${socket}`);
+
+/** @throws Error when a file is no certificate or key */
+function credentialsOf({ tcp }: ClientOptions): ChannelCredentials {
+  if (!tcp?.tls) return credentials.createInsecure();
+  const { ca, key, certificate } = tcp.tls;
+  return credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(certificate));
+}
+
 /** Connects when the first call is made. */
 export function connectNorthbound(options: ClientOptions): NorthboundClient {
-  const client = new Client(`unix:${options.socket}`, credentials.createInsecure(), {
+  const client = new Client(addressOf(options), credentialsOf(options), {
     'grpc.max_receive_message_length': -1,
     'grpc.enable_retries': 0,
   });
-  const call = <I, O>(method: MethodDefinition<I, O>, request: I): Promise<O> =>
-    callUnary(client, method, request, options);
+  const call: Call = (method, request) => callUnary(client, method, request, options);
   const get = unary(gNMI.method.get);
   const getRaw: NorthboundClient['getRaw'] = async (request) =>
     (await call(get, create(GetRequestSchema, request))) as GetResponse;
@@ -161,14 +258,10 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
       const { levels } = (await call(unary(Control.method.logLevels), request)) as LogLevelsResponse;
       return levels.map(({ component, level, set }) => ({ component, level, isSet: set }));
     },
-    reload: async () => {
-      const { ok, errors, changed } = (await call(
-        unary(Control.method.reload),
-        create(ReloadRequestSchema),
-      )) as ReloadOutcome;
-      return { ok, errors, changed };
-    },
+    reload: async () => outcomeOf(await call(unary(Control.method.reload), create(ReloadRequestSchema))),
+    ...configCalls(call),
     listening: async () => {
+      if (options.tcp) throw new Error('only asked of a socket');
       const errno = await connectError(options.socket);
       if (errno !== undefined && errno !== 'ENOENT' && errno !== 'ECONNREFUSED')
         throw new NorthboundError('unreachable', 'UNAVAILABLE', unreachable(options.socket, errno));
@@ -188,11 +281,12 @@ const WHY_UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTSOCK: 'this is not a socket',
 };
 
-async function explain(error: ServiceError, { socket, timeoutMs }: ClientOptions): Promise<NorthboundError> {
+async function explain(error: ServiceError, { socket, tcp, timeoutMs }: ClientOptions): Promise<NorthboundError> {
   const name = status[error.code] ?? String(error.code);
   if (error.code === status.DEADLINE_EXCEEDED)
-    return new NorthboundError('unreachable', name, `${socket}: no answer within ${timeoutMs / 1000} s`);
+    return new NorthboundError('unreachable', name, `${tcp?.target ?? socket}: no answer within ${timeoutMs / 1000} s`);
   if (error.code !== status.UNAVAILABLE) return new NorthboundError('refused', name, error.details);
+  if (tcp) return new NorthboundError('unreachable', name, `${tcp.target}: ${error.details}`);
   const errno = await connectError(socket);
   return new NorthboundError(
     'unreachable',

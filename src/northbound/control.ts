@@ -1,72 +1,103 @@
-// cnpd.v1.Control: Reload, LogLevels, the status of a recording, and on the socket of Set also Record, RestartGroup and
-// Release. Only on the unix sockets.
+// cnpd.v1.Control: what an operator may ask of a running cnpd besides reading its state. Who may ask what is in
+// rights.ts: each call amounts to reading or changing a path.
 import { create } from '@bufbuild/protobuf';
 import type { Server as GrpcServer } from '@grpc/grpc-js';
 import { parseAddress } from '../model/address.ts';
 import type { ReleaseRequest } from '../model/source.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
+import { configHandlers } from './control-config.ts';
 import {
   Control,
+  type RecordRequest,
+  RecordRequest_Action,
+  type RecordResponse,
   type ReleaseRequest as ReleaseMessage,
   ReleaseResponseSchema,
-  ReloadResponseSchema,
   type RestartGroupRequest,
   RestartGroupResponseSchema,
 } from './gen/cnpd/v1/control_pb.js';
-import { handle, unary } from './grpc.ts';
+import { type Caller, handle, unary } from './grpc.ts';
 import { logLevelsHandler } from './log-levels.ts';
 import { recordHandler } from './record.ts';
-import { checkServed } from './rights.ts';
-import { RpcError } from './rpc-error.ts';
-import { refusal } from './set.ts';
+import type { Access, ControlCall } from './rights.ts';
+import { RpcError, refusal } from './rpc-error.ts';
 
-interface ControlOptions {
-  /** Where changes are served, if not on this socket. */
-  readonly setSocket: string | undefined;
-}
+const { method } = Control;
+
+/** What each call amounts to. */
+const CALLS = {
+  reload: { name: 'Reload', what: 'write', path: ['cnpd', 'configuration'] },
+  plan: { name: 'Plan', what: 'read', path: ['cnpd', 'configuration'] },
+  configuration: { name: 'Configuration', what: 'read', path: ['cnpd', 'configuration'] },
+  apply: { name: 'Apply', what: 'write', path: ['cnpd', 'configuration'] },
+  confirm: { name: 'Confirm', what: 'write', path: ['cnpd', 'configuration'] },
+  rollback: { name: 'Rollback', what: 'write', path: ['cnpd', 'configuration'] },
+  logLevels: { name: 'LogLevels', what: 'write', path: ['cnpd', 'status'] },
+  // It takes room on the disk, and may begin the carriers anew.
+  record: { name: 'Record', what: 'write', path: ['cnpd'] },
+  release: { name: 'Release', what: 'write', path: ['cnpd', 'holds'] },
+  restartGroup: { name: 'RestartGroup', what: 'write', path: ['cnpd', 'groups'] },
+} as const satisfies Record<keyof typeof method, ControlCall>;
+
+/** To see whether one is made. */
+const RECORD_STATUS = { name: 'Record', what: 'read', path: ['cnpd', 'status'] } as const satisfies ControlCall;
+
+type Name = keyof typeof CALLS;
 
 /** However many ask: those who wait share one reload. */
-export function addControl(grpc: GrpcServer, options: ControlOptions, dependencies: NorthboundDependencies): void {
-  const reload = async () => {
-    const { ok, errors, changed } = await dependencies.actions.reload();
-    return create(ReloadResponseSchema, { ok, errors: [...errors], changed: [...changed] });
+export function addControl(grpc: GrpcServer, access: Access, dependencies: NorthboundDependencies): void {
+  const { actions } = dependencies;
+  const checked =
+    <I, O>(name: Name, run: (request: I) => Promise<O>) =>
+    async (request: I, { certificate }: Caller): Promise<O> => {
+      access.checkControl(CALLS[name], certificate);
+      return run(request);
+    };
+  const recorded = recordHandler(actions.recording);
+  const record = async (request: RecordRequest, { certificate }: Caller): Promise<RecordResponse> => {
+    access.checkControl(request.action === RecordRequest_Action.STATUS ? RECORD_STATUS : CALLS.record, certificate);
+    return recorded(request);
   };
+  const { reload, plan, configuration, apply, confirm, rollback } = configHandlers(actions);
   grpc.addService(
     {
-      reload: unary(Control.method.reload),
-      restartGroup: unary(Control.method.restartGroup),
-      release: unary(Control.method.release),
-      logLevels: unary(Control.method.logLevels),
-      record: unary(Control.method.record),
+      reload: unary(method.reload),
+      plan: unary(method.plan),
+      configuration: unary(method.configuration),
+      apply: unary(method.apply),
+      confirm: unary(method.confirm),
+      rollback: unary(method.rollback),
+      restartGroup: unary(method.restartGroup),
+      release: unary(method.release),
+      logLevels: unary(method.logLevels),
+      record: unary(method.record),
     },
     {
-      release: handle(Control.method.release, releaseHandler(options, dependencies), dependencies),
-      reload: handle(Control.method.reload, reload, dependencies),
-      logLevels: handle(Control.method.logLevels, logLevelsHandler(dependencies.actions.logLevels), dependencies),
-      record: handle(
-        Control.method.record,
-        recordHandler(dependencies.actions.recording, options.setSocket),
-        dependencies,
-      ),
-      restartGroup: handle(Control.method.restartGroup, restartHandler(options, dependencies), dependencies),
+      reload: handle(method.reload, checked('reload', reload), dependencies),
+      plan: handle(method.plan, checked('plan', plan), dependencies),
+      configuration: handle(method.configuration, checked('configuration', configuration), dependencies),
+      apply: handle(method.apply, checked('apply', apply), dependencies),
+      confirm: handle(method.confirm, checked('confirm', confirm), dependencies),
+      rollback: handle(method.rollback, checked('rollback', rollback), dependencies),
+      release: handle(method.release, checked('release', releaseHandler(dependencies)), dependencies),
+      logLevels: handle(method.logLevels, checked('logLevels', logLevelsHandler(actions.logLevels)), dependencies),
+      record: handle(method.record, record, dependencies),
+      restartGroup: handle(method.restartGroup, checked('restartGroup', restartHandler(dependencies)), dependencies),
     },
   );
 }
 
-function restartHandler({ setSocket }: ControlOptions, { actions }: NorthboundDependencies) {
+function restartHandler({ actions }: NorthboundDependencies) {
   return async ({ proxyAddress }: RestartGroupRequest) => {
-    checkServed('RestartGroup', setSocket);
     const done = actions.restartGroup(proxyAddress);
     if (!done.ok) throw refusal(done.error);
     return create(RestartGroupResponseSchema);
   };
 }
 
-function releaseHandler({ setSocket }: ControlOptions, { actions }: NorthboundDependencies) {
-  return async (request: ReleaseMessage) => {
-    checkServed('Release', setSocket);
-    return create(ReleaseResponseSchema, { released: actions.release(flowsIn(request)) });
-  };
+function releaseHandler({ actions }: NorthboundDependencies) {
+  return async (request: ReleaseMessage) =>
+    create(ReleaseResponseSchema, { released: actions.release(flowsIn(request)) });
 }
 
 /** @throws RpcError INVALID_ARGUMENT */

@@ -1,4 +1,5 @@
 // What the northbound is handed by the daemon: the state, and what its calls do.
+import type { ConfigActions, ConfigOutcome } from '../model/config-change.ts';
 import type { ChangeResult } from '../model/group-change.ts';
 import type { ChangeLevels } from '../model/log-levels.ts';
 import type { Count, Log } from '../model/log.ts';
@@ -11,22 +12,14 @@ import type { Subscriptions } from './subscribe/service.ts';
 import type { UnreadAnswers } from './unread.ts';
 
 /** The result of a reload, as in `status.intent.lastReload`. */
-export interface ReloadOutcome {
-  readonly ok: boolean;
-  /**
-   * One line per error: file, line, column, path, what was found, what is allowed. With `ok`: what of the new file is
-   * not in force, and the remedy.
-   */
-  readonly errors: readonly string[];
-  /** Sections of the file whose meaning has changed. */
-  readonly changed: readonly string[];
-}
+export type ReloadOutcome = ConfigOutcome;
 
 export interface NorthboundDependencies {
   readonly source: StateSource;
   readonly actions: {
     reload(): Promise<ReloadOutcome>;
     readonly set: ApplyChanges;
+    readonly config: ConfigActions;
     /** The argument as the client wrote it. */
     readonly restartGroup: (proxyAddress: string) => ChangeResult;
     readonly logLevels: ChangeLevels;

@@ -1,6 +1,7 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { CONFIG_SECTIONS, JsonText, configField } from '../model/configuration-state.ts';
 import type { CnpdState, StateSource } from '../model/state.ts';
 import { eventLoopWork, finish } from '../model/work.ts';
 import { exampleState, sender, sourceOf } from './state.fixture.ts';
@@ -91,6 +92,7 @@ describe('gNMI Get', () => {
       'rtt',
       'counters',
       'codepoints',
+      'configuration',
     ]);
     expect(await updates({})).toEqual(all);
   });
@@ -195,6 +197,8 @@ describe('gNMI Get', () => {
         'tc qdisc replace dev eth2 root tbf rate 1gbit burst 64k limit 1m',
       '/cnpd/status/intent/file': '/etc/cnpd/cnpd.yaml',
       '/cnpd/status/intent/loaded-at': '2026-11-20T11:00:00.000Z',
+      '/cnpd/status/intent/persistent': false,
+      '/cnpd/status/intent/confirm-by': '2026-11-20T12:01:00.000Z',
       '/cnpd/status/intent/last-reload/at': '2026-11-20T11:30:00.000Z',
       '/cnpd/status/intent/last-reload/ok': false,
       '/cnpd/status/intent/last-reload/errors': ['cnpd.yaml:3:1: unknown key'],
@@ -202,11 +206,31 @@ describe('gNMI Get', () => {
     });
   });
 
-  test('all state is operational: CONFIG is answered empty, STATE and OPERATIONAL in full', async () => {
-    const of = async (type: GetRequest_DataType) =>
-      Object.keys(await updates({ path: [path('cnpd', 'status', 'pid')], type }));
-    expect(await of(GetRequest_DataType.CONFIG)).toEqual([]);
-    expect(await of(GetRequest_DataType.STATE)).toEqual(await of(GetRequest_DataType.OPERATIONAL));
+  test('CONFIG is the configuration, STATE and OPERATIONAL all the rest; the other type is answered empty', async () => {
+    const { CONFIG, STATE, OPERATIONAL } = GetRequest_DataType;
+    const of = async (type: GetRequest_DataType, ...names: string[]) =>
+      Object.keys(await updates({ path: [path(...names)], type, encoding: Encoding.PROTO }));
+    expect(await of(CONFIG, 'cnpd', 'status', 'pid')).toEqual([]);
+    expect(await of(STATE, 'cnpd', 'status', 'pid')).toEqual(await of(OPERATIONAL, 'cnpd', 'status', 'pid'));
+    expect(await of(STATE, 'cnpd', 'configuration')).toEqual([]);
+    const all = await of(GetRequest_DataType.ALL);
+    const config = all.filter((text) => text.startsWith('/cnpd/configuration/'));
+    expect(config).toEqual(
+      ['persistent', 'router', 'ports', 'code-points'].map((name) => `/cnpd/configuration/${name}`),
+    );
+    expect(await of(CONFIG)).toEqual(config);
+    expect(await of(CONFIG, 'cnpd', '*', 'ports')).toEqual(['/cnpd/configuration/ports']);
+    expect(await of(STATE, 'cnpd')).toEqual(all.filter((text) => !config.includes(text)));
+  });
+
+  test('a section of the configuration is JSON, in each encoding', async () => {
+    const ports = [{ interface: 'eth2', 'k-max': '100kB', ecn: 'on' }];
+    for (const encoding of [Encoding.JSON, Encoding.JSON_IETF, Encoding.PROTO]) {
+      const answer = await updates({ path: [path('cnpd', 'configuration', 'ports')], encoding });
+      expect(answer).toEqual({ '/cnpd/configuration/ports': ports });
+    }
+    const whole = await updates({ path: [path('cnpd', 'configuration')], encoding: Encoding.JSON_IETF });
+    expect(whole['/cnpd/configuration']).toMatchObject({ 'cnpd:persistent': true, 'cnpd:ports': ports });
   });
 
   // request → code and what the message names
@@ -362,6 +386,7 @@ describe('gNMI Get', () => {
       noTable: ['ipv4-unicast'],
     });
     Object.assign(full.flows[0]!, { sourceQpn: 5, learnedFrom: 'cm' });
+    for (const name of CONFIG_SECTIONS) full.configuration[configField(name)] = new JsonText({});
     const answer = await updates({ path: [path()], encoding: Encoding.PROTO }, sourceOf(full));
     const served = new Set(Object.keys(answer).map((text) => text.replace(/\[[^\]]*\]/g, '').slice(1)));
     expect([...served].sort()).toEqual(leaves(ROOT).sort());

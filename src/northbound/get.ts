@@ -1,8 +1,9 @@
 // gNMI Get (gNMI specification §3.3): one Notification a requested path, in it one Update a match (JSON, JSON_IETF) or
 // a leaf (PROTO). A path that ends in a list without keys is answered with the whole list as one JSON array, with keys
 // or wildcards with one Update an entry. The answer is built as encoded pieces, a step at a time, and bounded in size.
-// All of cnpd's state is operational: a request for CONFIG is answered empty.
+// CONFIG is the container `configuration`, and STATE and OPERATIONAL are all the rest.
 import { create, toBinary } from '@bufbuild/protobuf';
+import { JsonText } from '../model/configuration-state.ts';
 import type { StateSource } from '../model/state.ts';
 import type { Steps } from '../model/work.ts';
 import {
@@ -44,7 +45,7 @@ export function* answerGet(request: GetRequest, source: StateSource, options: Ge
   const requested = request.path.length > 0 ? request.path : [create(PathSchema)];
   const paths = requested.map((path) => ({ path, checked: checkPath(request.prefix, path) }));
   for (const { checked } of paths) options.checkRead?.(checked);
-  const sections = new Sections(source);
+  const sections = new Sections(source, (field) => isOfType(request.type, field));
   const response = new Pieces(options.maxAnswerBytes);
   for (const { path, checked } of paths) {
     const notification = response
@@ -55,11 +56,20 @@ export function* answerGet(request: GetRequest, source: StateSource, options: Ge
           create(NotificationSchema, { timestamp: options.now(), ...echoed(request.prefix, path) }),
         ),
       );
-    if (request.type !== GetRequest_DataType.CONFIG)
-      yield* addUpdates(notification, checked, request.encoding, sections);
+    if (hasType(request.type, checked)) yield* addUpdates(notification, checked, request.encoding, sections);
     response.addField(FIELD.response.notification, notification);
   }
   return yield* response.join();
+}
+
+/** Configuration is one section, and everything else is state. */
+const isOfType = (type: GetRequest_DataType, section: string): boolean =>
+  type === GetRequest_DataType.ALL || (type === GetRequest_DataType.CONFIG) === (section === 'configuration');
+
+/** A path that leads into one section has nothing of the other type, which is no error. */
+function hasType(type: GetRequest_DataType, { steps }: CheckedPath): boolean {
+  const section = steps[1]?.name ?? '*';
+  return section === '*' || isOfType(type, section);
 }
 
 function checkRequest(request: GetRequest): void {
@@ -97,6 +107,7 @@ function* addJson(notification: Pieces, match: Match, flavour: JsonFlavour): Ste
 /** JSON text of a value of any size; nothing at all when the value is absent. */
 function* writeJson(out: Pieces, node: SchemaNode, value: unknown, flavour: JsonFlavour, top: boolean): Steps {
   if (Array.isArray(value) && node.kind === 'list') return yield* writeList(out, node, value, flavour);
+  if (value instanceof JsonText) return void out.add(value.text);
   if (node.kind !== 'container') {
     const json = toJson(node, value, flavour, top);
     if (json !== undefined) out.add(JSON.stringify(json));

@@ -20,7 +20,7 @@ function recording(more: Partial<Recording> = {}) {
     status: () => RUNNING,
     ...more,
   };
-  return { calls, recording: fake, handle: recordHandler(fake) };
+  return { calls, handle: recordHandler(fake) };
 }
 type Request = Parameters<ReturnType<typeof recordHandler>>[0];
 const asked = (action: RecordAction): Request =>
@@ -48,15 +48,6 @@ test.each<[object, string, RegExp]>([
 ])('refused: %o', async (fields, code, message) => {
   const request = { ...asked({ action: 'status' }), ...fields };
   await expect(recording().handle(request)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
-});
-
-test('on the socket for reading a recording is shown, and neither begun nor ended', async () => {
-  const { recording: served, calls } = recording();
-  const handle = recordHandler(served, '/run/cnpd/set.sock');
-  expect(recordingStatus(await handle(asked({ action: 'status' })))).toEqual(RUNNING);
-  for (const action of [{ action: 'start', restart: false }, { action: 'stop' }] as const)
-    await expect(handle(asked(action))).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
-  expect(calls).toEqual([]);
 });
 
 test('why it cannot begin is told', async () => {

@@ -9,21 +9,16 @@ import {
   type RecordResponse,
   RecordResponseSchema,
 } from './gen/cnpd/v1/control_pb.js';
-import { checkServed } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
 
-/**
- * @param setSocket where recordings are begun and ended, if not on this socket
- * @throws RpcError (from the returned function)
- */
+/** @throws RpcError (from the returned function) */
 export const recordHandler =
-  (recording: Recording | undefined, setSocket?: string) =>
+  (recording: Recording | undefined) =>
   async ({ action, limitBytes, limitSeconds, restart }: RecordRequest): Promise<RecordResponse> => {
     if (!recording) throw new RpcError('FAILED_PRECONDITION', 'nothing can be recorded here');
     if (action === Action.STATUS) return response(recording.status());
     if (action !== Action.START && action !== Action.STOP)
       throw new RpcError('INVALID_ARGUMENT', 'action: allowed: STATUS, START, STOP');
-    checkServed('Record', setSocket);
     const request = {
       limitBytes: limited('limit_bytes', Number(limitBytes), RECORDING_LIMITS.bytes),
       limitSeconds: limited('limit_seconds', limitSeconds, RECORDING_LIMITS.seconds),

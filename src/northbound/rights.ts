@@ -1,6 +1,7 @@
 // Who may read and change what. Over the unix sockets that is for the file system to say; over TCP the names in a
 // client's certificate have rights to paths, each with all that is below it.
 import type { PeerCertificate } from 'node:tls';
+import { configSocketOf, setSocketOf } from '../model/paths.ts';
 import { type CheckedPath, clip } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
 
@@ -9,6 +10,14 @@ export type Certificate = PeerCertificate | undefined;
 /** @throws RpcError PERMISSION_DENIED */
 export type CheckPath = (path: CheckedPath) => void;
 
+/** A call of cnpd.v1.Control, as a right: what it amounts to. */
+export interface ControlCall {
+  readonly name: string;
+  readonly what: 'read' | 'write';
+  /** Names from the root. */
+  readonly path: readonly string[];
+}
+
 export interface Access {
   /** Whether Set is served at all, and to this client. @throws RpcError PERMISSION_DENIED */
   checkSet(certificate: Certificate): void;
@@ -16,32 +25,57 @@ export interface Access {
   checkRead(path: CheckedPath, certificate: Certificate): void;
   /** @throws RpcError PERMISSION_DENIED */
   checkWrite(path: CheckedPath, certificate: Certificate): void;
+  /** @throws RpcError PERMISSION_DENIED */
+  checkControl(call: ControlCall, certificate: Certificate): void;
 }
+
+/** What a unix socket is for. Reloads, and levels of the log, are for whoever may connect to any. */
+export type SocketRole = 'read' | 'set' | 'config';
+
+const isConfiguration = (names: readonly string[]): boolean => names[1] === 'configuration';
 
 /**
- * @param setSocket where changes are served, if not here
- * @throws RpcError PERMISSION_DENIED
+ * What may be changed on each socket is for the file system to say.
+ * @param socket the path of this one
  */
-export function checkServed(call: string, setSocket: string | undefined): void {
-  if (setSocket === undefined) return;
-  throw new RpcError('PERMISSION_DENIED', `this socket is for reading: ${call} is served on ${setSocket}`);
+export function unixAccess(role: SocketRole, socket: string): Access {
+  const base = role === 'read' ? socket : socket.replace(/-(?:set|config)(\.[^./]*)?$/, '$1');
+  const sockets = { set: setSocketOf(base), config: configSocketOf(base) };
+  const denied = (what: string, where: string): RpcError =>
+    new RpcError('PERMISSION_DENIED', `${role === 'read' ? 'this socket is for reading: ' : ''}${what} on ${where}`);
+  const check = (what: string, names: readonly string[]): void => {
+    const needed = isConfiguration(names) ? 'config' : 'set';
+    if (role !== needed) throw denied(what, sockets[needed]);
+  };
+  return {
+    checkRead: () => undefined,
+    checkSet: () => {
+      if (role === 'read') throw denied('Set is served', `${sockets.set} and ${sockets.config}`);
+    },
+    checkWrite: ({ steps }) =>
+      check(
+        'this is changed',
+        steps.map(({ name }) => name),
+      ),
+    checkControl: ({ name, what, path }) => {
+      if (what === 'write' && path[1] !== 'status' && name !== 'Reload') check(`${name} is served`, path);
+    },
+  };
 }
-
-/** @param setSocket as checkServed */
-export const unixAccess = (setSocket: string | undefined): Access => ({
-  checkRead: () => undefined,
-  checkWrite: () => undefined,
-  checkSet: () => checkServed('Set', setSocket),
-});
 
 /** Without TLS: everybody reads, nobody changes. */
 export const plaintextAccess: Access = {
   checkRead: () => undefined,
-  checkWrite: () => undefined,
-  checkSet: () => {
-    throw new RpcError('PERMISSION_DENIED', 'without TLS nothing can be changed: use the unix socket of Set, or TLS');
+  checkWrite: () => refuseWithoutTls(),
+  checkSet: () => refuseWithoutTls(),
+  checkControl: ({ what }) => {
+    if (what === 'write') refuseWithoutTls();
   },
 };
+
+function refuseWithoutTls(): never {
+  throw new RpcError('PERMISSION_DENIED', 'without TLS nothing can be changed: use a unix socket, or TLS');
+}
 
 export interface Right {
   readonly name: string;
@@ -68,10 +102,16 @@ export function certificateAccess(rights: readonly Right[]): Access {
       const { who, allowed } = allowedTo('write', certificate);
       if (allowed.length === 0) throw new RpcError('PERMISSION_DENIED', `Set: ${who} may write nothing`);
     },
+    checkControl: ({ what, path }, certificate) => check(what, pathOf(path), certificate),
     checkRead: (path, certificate) => check('read', path, certificate),
     checkWrite: (path, certificate) => check('write', path, certificate),
   };
 }
+
+const pathOf = (names: readonly string[]): CheckedPath => ({
+  steps: names.map((name) => ({ name, keys: new Map(), keyed: false })),
+  pattern: false,
+});
 
 /** A wildcard in place of a name of the right reaches beyond it. */
 const covers = (right: string, steps: CheckedPath['steps']): boolean =>

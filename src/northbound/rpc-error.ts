@@ -1,6 +1,7 @@
 // A refusal with its gRPC code, thrown by handlers and turned into a status by the adapter (grpc.ts). Everything else a
 // handler throws is INTERNAL.
 import { status } from '@grpc/grpc-js';
+import type { ChangeRefusal } from '../model/group-change.ts';
 
 type RpcCode =
   | 'INVALID_ARGUMENT'
@@ -24,3 +25,13 @@ export class RpcError extends Error {
     return status[this.code];
   }
 }
+
+const CODES = {
+  invalid: 'INVALID_ARGUMENT',
+  conflict: 'FAILED_PRECONDITION',
+  full: 'RESOURCE_EXHAUSTED',
+  'not-stored': 'RESOURCE_EXHAUSTED',
+  stopping: 'UNAVAILABLE',
+} as const satisfies Record<ChangeRefusal['code'], RpcCode>;
+
+export const refusal = ({ code, errors }: ChangeRefusal): RpcError => new RpcError(CODES[code], errors.join('; '));

@@ -39,7 +39,7 @@ const TYPES: Record<string, string> = {
   'system-id': 'string',
   'dotted-quad': 'string',
 };
-const DATA = new Set(['container', 'list', 'leaf', 'leaf-list']);
+const DATA = new Set(['container', 'list', 'leaf', 'leaf-list', 'anyxml']);
 const inner = (statement: Statement, keyword: string): Statement | undefined =>
   statement.inside.find((s) => s.keyword === keyword);
 
@@ -58,7 +58,9 @@ function yangLines(module: readonly Statement[], statements = module, path = '')
           ? type.inside.map((e) => e.argument).join('|')
           : type && (TYPES[type.argument] ?? type.argument);
       return [
-        `${here} ${s.keyword} ${typeText ?? ''} ${inner(s, 'key')?.argument ?? ''}`.trim(),
+        s.keyword === 'anyxml'
+          ? `${here} leaf anyxml`
+          : `${here} ${s.keyword} ${typeText ?? ''} ${inner(s, 'key')?.argument ?? ''}`.trim(),
         ...yangLines(module, s.inside, here),
       ];
     });
@@ -84,10 +86,16 @@ describe('schema', () => {
     expect(schemaLines(ROOT).sort()).toEqual(yang.sort());
   });
 
-  test('the module is announced by its name and revision, and is read only', () => {
+  test('the module is announced by its name and revision, and all but the configuration is read only', () => {
     expect(module.argument).toBe(MODULE.name);
     expect(inner(module, 'revision')!.argument).toBe(MODULE.version);
-    expect(inner(inner(module, 'container')!, 'config')!.argument).toBe('false');
+    const sections = inner(module, 'container')!.inside.filter(({ keyword }) => DATA.has(keyword));
+    expect(sections.length).toBeGreaterThan(15);
+    for (const section of sections)
+      expect([section.argument, inner(section, 'config')?.argument]).toEqual([
+        section.argument,
+        section.argument === 'configuration' ? undefined : 'false',
+      ]);
   });
 
   test('of no list two entries have the same keys', () => {

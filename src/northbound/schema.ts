@@ -5,6 +5,7 @@
 import { LONG_HAUL_ACTIONS, NOTIFICATION_FORMATS } from '../model/notification.ts';
 import type { CnpdState } from '../model/state.ts';
 import { BGP, OSPF } from './schema-carriers.ts';
+import { CONFIGURATION } from './schema-configuration.ts';
 import { FLOW_CONTROL } from './schema-flow-control.ts';
 import { GROUPS } from './schema-groups.ts';
 import { SOURCES } from './schema-sources.ts';
@@ -45,6 +46,8 @@ const CNPD: ContainerShape<CnpdState> = {
           fields: {
             file: STRING,
             loadedAt: TIME,
+            persistent: BOOLEAN,
+            confirmBy: TIME,
             lastReload: { kind: 'container', fields: { at: TIME, ok: BOOLEAN, errors: leafList('string') } },
           },
         },
@@ -223,10 +226,11 @@ const CNPD: ContainerShape<CnpdState> = {
       keys: ['name'],
       fields: { name: STRING, value: UINT32, default: UINT32, description: STRING, source: STRING },
     },
+    configuration: CONFIGURATION,
   },
 };
 
-export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-26' } as const;
+export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-27' } as const;
 
 /** camelCase field name → YANG name: `kMin` → `k-min`. */
 export const yangName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -10,13 +10,20 @@ import { fieldOf, scalar } from './values.ts';
 /** The value of the container `cnpd`: its children are fetched when they are reached. */
 export class Sections {
   readonly #source: StateSource;
+  readonly #isAsked: (field: string) => boolean;
   readonly #loaded = new Map<string, Promise<unknown>>();
 
-  constructor(source: StateSource) {
+  /** @param isAsked sections that are left out have no value */
+  constructor(source: StateSource, isAsked: (field: string) => boolean = () => true) {
     this.#source = source;
+    this.#isAsked = isAsked;
   }
 
-  load(field: string): Promise<unknown> {
+  async load(field: string): Promise<unknown> {
+    return this.#isAsked(field) ? this.#load(field) : undefined;
+  }
+
+  #load(field: string): Promise<unknown> {
     const known = this.#loaded.get(field);
     if (known) return known;
     const loading = (async () => {

@@ -1,11 +1,11 @@
-// The northbound server: gNMI on unix sockets, with cnpd.v1.Control beside it, and over TCP. It reads state and owns
-// none. gNMI Set has a socket of its own, since whoever may read need not be allowed to change.
+// The northbound server: gNMI, and cnpd.v1.Control beside it, on unix sockets and over TCP. It reads state and owns
+// none. What can be changed has sockets of its own, since whoever may read need not be allowed to change, and whoever
+// may declare members of groups need not be allowed to change the configuration.
 import type { Server as Listener, Socket } from 'node:net';
 import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
-import { setSocketOf } from '../model/paths.ts';
 import { addControl } from './control.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
-import { unixAccess } from './rights.ts';
+import { type SocketRole, unixAccess } from './rights.ts';
 import { addGnmi } from './services.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
 import { type TcpSettings, listenTcp, tcpAccess } from './tcp.ts';
@@ -14,8 +14,11 @@ interface NorthboundOptions {
   readonly socket: string;
   /** Number of the group that may connect besides root. */
   readonly group?: number | undefined;
-  /** Whether this socket serves Set. Then without `group` only root may connect; default: no. */
-  readonly maySet?: boolean;
+  /**
+   * Whether this socket serves Set of members of groups, or the configuration. Then without `group` only root may
+   * connect; default: it is for reading.
+   */
+  readonly role?: SocketRole;
   /** Bound on one encoded answer, bytes. Default 64 MiB. */
   readonly maxAnswerBytes?: number;
 }
@@ -30,6 +33,9 @@ export interface Northbound {
 const MAX_REQUEST_BYTES = 256 * 1024;
 /** 4,096 members, one update each, are 1 MB. */
 const MAX_SET_BYTES = 2 * 1024 * 1024;
+/** The longest cnpd.yaml, and what is around it. */
+const MAX_CONFIG_BYTES = (8 * 1024 + 64) * 1024;
+const MAX_BYTES = { read: MAX_REQUEST_BYTES, set: MAX_SET_BYTES, config: MAX_CONFIG_BYTES } as const;
 const MAX_CONNECTIONS = 256;
 /** A connection that is silent for so long is no client's. */
 const SILENT_MS = 5000;
@@ -47,28 +53,28 @@ const GRPC_OPTIONS = {
 /** Default of `maxAnswerBytes`: about 200,000 sender prefixes in JSON. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-const grpcServer = (maySet: boolean): GrpcServer =>
-  new GrpcServer({ ...GRPC_OPTIONS, ...(maySet && { 'grpc.max_receive_message_length': MAX_SET_BYTES }) });
+const grpcServer = (maxRequestBytes: number): GrpcServer =>
+  new GrpcServer({ ...GRPC_OPTIONS, 'grpc.max_receive_message_length': maxRequestBytes });
 
 /** @throws SocketError when the socket cannot be had. */
 export async function startNorthbound(
   options: NorthboundOptions,
   dependencies: NorthboundDependencies,
 ): Promise<Northbound> {
-  const { socket, group, maySet = false, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
-  const grpc = grpcServer(maySet);
-  const setSocket = maySet ? undefined : setSocketOf(socket);
-  addGnmi(grpc, { access: unixAccess(setSocket), maxAnswerBytes }, dependencies);
-  addControl(grpc, { setSocket }, dependencies);
+  const { socket, group, role = 'read', maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const grpc = grpcServer(MAX_BYTES[role]);
+  const access = unixAccess(role, socket);
+  addGnmi(grpc, { access, maxAnswerBytes }, dependencies);
+  addControl(grpc, access, dependencies);
   const connections = new Connections(grpc, dependencies);
   const listener = await listenUnix(
-    { path: socket, group, isOwnersOnly: maySet, maxConnections: MAX_CONNECTIONS },
+    { path: socket, group, isOwnersOnly: role !== 'read', maxConnections: MAX_CONNECTIONS },
     (connection) => connections.add(connection),
   );
   connections.comeFrom(listener);
   dependencies.log.info({ socket }, 'northbound listens');
   return {
-    giveTo: (other) => giveSocketTo(socket, other, maySet),
+    giveTo: (other) => giveSocketTo(socket, other, role !== 'read'),
     close: () => connections.close(listener),
   };
 }
@@ -79,8 +85,10 @@ export async function startTcpNorthbound(
   dependencies: NorthboundDependencies,
   handshakeMs = SILENT_MS,
 ): Promise<Pick<Northbound, 'close'>> {
-  const grpc = grpcServer(settings.rights.some(({ write }) => write.length > 0));
-  addGnmi(grpc, { access: tcpAccess(settings), maxAnswerBytes: MAX_ANSWER_BYTES }, dependencies);
+  const grpc = grpcServer(settings.rights.some(({ write }) => write.length > 0) ? MAX_SET_BYTES : MAX_REQUEST_BYTES);
+  const access = tcpAccess(settings);
+  addGnmi(grpc, { access, maxAnswerBytes: MAX_ANSWER_BYTES }, dependencies);
+  addControl(grpc, access, dependencies);
   const connections = new Connections(grpc, dependencies);
   const limits = { maxConnections: MAX_CONNECTIONS, handshakeMs };
   const onConnection = (connection: Socket): void => connections.add(connection);

@@ -65,7 +65,12 @@ export function addGnmi(grpc: GrpcServer, options: GnmiOptions, dependencies: No
         async (request, { certificate }) => {
           access.checkSet(certificate);
           const checkWrite: CheckPath = (path) => access.checkWrite(path, certificate);
-          return answerSet(request, { now, apply: (changes) => actions.set(changes), checkWrite });
+          return answerSet(request, {
+            now,
+            apply: (changes) => actions.set(changes),
+            config: actions.config,
+            checkWrite,
+          });
         },
         dependencies,
       ),

@@ -1,22 +1,29 @@
-// gNMI Set (gNMI specification §3.4): members of groups that applications declare at run time. Only
-// /cnpd/groups/group[proxy-address=…] and its member[role=…][address=…] can be set. What the values mean is checked by
-// whoever applies them; here are the paths and the JSON.
+// gNMI Set (gNMI specification §3.4): the configuration (set-configuration.ts), or members of groups that applications
+// declare at run time, of which /cnpd/groups/group[proxy-address=…] and its member[role=…][address=…] can be set. What
+// the values mean is checked by whoever applies them; here are the paths and the JSON.
 import { create } from '@bufbuild/protobuf';
-import type { ChangeRefusal, ChangeResult, GroupChange } from '../model/group-change.ts';
+import type { ChangeResult, GroupChange } from '../model/group-change.ts';
+import { commitIn } from './commit.ts';
 import {
   type Path,
   type SetRequest,
   type SetResponse,
   SetResponseSchema,
-  type TypedValue,
   type Update,
   UpdateResult_Operation,
   UpdateResultSchema,
 } from './gen/gnmi/gnmi_pb.js';
 import { checkPath, clip, formatPath } from './paths.ts';
-import { checkExtensions } from './request.ts';
 import type { CheckPath } from './rights.ts';
-import { RpcError } from './rpc-error.ts';
+import { RpcError, refusal } from './rpc-error.ts';
+import {
+  type ConfigSetter,
+  type ConfigurationSet,
+  isOfConfiguration,
+  readConfigurationSet,
+  setConfiguration,
+} from './set-configuration.ts';
+import { type CheckedChange, jsonOf } from './set-value.ts';
 
 export type ApplyChanges = (changes: readonly GroupChange[]) => Promise<ChangeResult>;
 
@@ -24,68 +31,86 @@ interface SetOptions {
   /** Nanoseconds since the Unix epoch. */
   readonly now: () => bigint;
   readonly apply: ApplyChanges;
+  readonly config: ConfigSetter;
   readonly checkWrite: CheckPath;
 }
 
 /** A whole router's worth of members one by one, and some. */
 const MOST_CHANGES = 8192;
 
-const CODES = {
-  invalid: 'INVALID_ARGUMENT',
-  conflict: 'FAILED_PRECONDITION',
-  full: 'RESOURCE_EXHAUSTED',
-  'not-stored': 'RESOURCE_EXHAUSTED',
-  stopping: 'UNAVAILABLE',
-} as const satisfies Record<ChangeRefusal['code'], string>;
+/** What a request asks for: one change, of the one or the other. */
+export type AskedSet = ConfigurationSet | { readonly call: 'groups'; readonly changes: readonly GroupChange[] };
 
-export const refusal = ({ code, errors }: ChangeRefusal): RpcError => new RpcError(CODES[code], errors.join('; '));
-
-/** @throws RpcError; then nothing has changed */
-export async function answerSet(request: SetRequest, { now, apply, checkWrite }: SetOptions): Promise<SetResponse> {
-  const { prefix } = request;
-  checkExtensions(request.extension);
+/** @throws RpcError */
+export function readSet(request: SetRequest, checkWrite: CheckPath): AskedSet {
+  const commit = commitIn(request.extension);
   if (request.unionReplace.length > 0) throw new RpcError('UNIMPLEMENTED', 'union_replace is not served: use replace');
   const total = request.delete.length + request.replace.length + request.update.length;
-  if (total === 0) throw new RpcError('INVALID_ARGUMENT', 'the request has no delete, replace or update');
   if (total > MOST_CHANGES)
     throw new RpcError('INVALID_ARGUMENT', `${total} changes in one request; at most ${MOST_CHANGES}`);
-  const placeOf = (path: Path) => checkedPlace(prefix, path, checkWrite);
-  const withValue = (operation: 'replace' | 'update') => (update: Update) => {
-    if (!update.path) throw new RpcError('INVALID_ARGUMENT', `${operation}: the path is missing`);
-    const at = placeOf(update.path);
-    return { operation, ...at, value: valueOf(update.val, clip(formatPath(update.path.elem))) };
-  };
-  const changes: GroupChange[] = [
-    ...request.delete.map((path) => ({ operation: 'delete' as const, ...placeOf(path) })),
-    ...request.replace.map(withValue('replace')),
-    ...request.update.map(withValue('update')),
-  ];
-  const applied = await apply(changes);
-  if (!applied.ok) throw refusal(applied.error);
-  const result = (op: UpdateResult_Operation) => (path: Path | undefined) =>
-    create(UpdateResultSchema, { op, ...(path && { path }) });
+  const changes = changesIn(request, checkWrite);
+  if (changes.some(isOfConfiguration) || commit) return readConfigurationSet(changes, commit, checkWrite);
+  if (total === 0) throw new RpcError('INVALID_ARGUMENT', 'the request has no delete, replace or update');
+  return { call: 'groups', changes: changes.map(groupChange) };
+}
+
+/** @throws RpcError; then nothing has changed */
+export async function answerSet(request: SetRequest, options: SetOptions): Promise<SetResponse> {
+  const { prefix } = request;
+  const asked = readSet(request, options.checkWrite);
+  if (asked.call !== 'groups') await setConfiguration(asked, options.config);
+  else {
+    const applied = await options.apply(asked.changes);
+    if (!applied.ok) throw refusal(applied.error);
+  }
   return create(SetResponseSchema, {
     ...(prefix && { prefix }),
-    timestamp: now(),
-    response: [
-      ...request.delete.map(result(UpdateResult_Operation.DELETE)),
-      ...request.replace.map(({ path }) => path).map(result(UpdateResult_Operation.REPLACE)),
-      ...request.update.map(({ path }) => path).map(result(UpdateResult_Operation.UPDATE)),
-    ],
+    timestamp: options.now(),
+    response: resultsOf(request),
   });
 }
 
-const SETTABLE = '/cnpd/groups/group[proxy-address=…] and its member[role=…][address=…]';
+/** In the order in which they are made. */
+function changesIn(request: SetRequest, checkWrite: CheckPath): CheckedChange[] {
+  const { prefix } = request;
+  const at = (path: Path) => {
+    const checked = checkPath(prefix, path);
+    checkWrite(checked);
+    return { checked, where: clip(formatPath([...(prefix?.elem ?? []), ...path.elem])) };
+  };
+  const withValue =
+    (operation: 'replace' | 'update') =>
+    ({ path, val }: Update): CheckedChange => {
+      if (!path) throw new RpcError('INVALID_ARGUMENT', `${operation}: the path is missing`);
+      return { operation, ...at(path), value: val };
+    };
+  return [
+    ...request.delete.map((path) => ({ operation: 'delete' as const, ...at(path) })),
+    ...request.replace.map(withValue('replace')),
+    ...request.update.map(withValue('update')),
+  ];
+}
 
-function checkedPlace(
-  prefix: Path | undefined,
-  path: Path,
-  checkWrite: CheckPath,
-): Pick<GroupChange, 'group' | 'member'> {
-  const checked = checkPath(prefix, path);
-  checkWrite(checked);
-  const { steps } = checked;
-  const where = clip(formatPath([...(prefix?.elem ?? []), ...path.elem]));
+function resultsOf(request: SetRequest) {
+  const result = (op: UpdateResult_Operation) => (path: Path | undefined) =>
+    create(UpdateResultSchema, { op, ...(path && { path }) });
+  return [
+    ...request.delete.map(result(UpdateResult_Operation.DELETE)),
+    ...request.replace.map(({ path }) => path).map(result(UpdateResult_Operation.REPLACE)),
+    ...request.update.map(({ path }) => path).map(result(UpdateResult_Operation.UPDATE)),
+  ];
+}
+
+function groupChange(change: CheckedChange): GroupChange {
+  const { operation } = change;
+  const place = groupPlace(change);
+  return operation === 'delete' ? { operation, ...place } : { operation, ...place, value: jsonOf(change) };
+}
+
+const SETTABLE =
+  '/cnpd/configuration and its sections, /cnpd/groups/group[proxy-address=…] and its member[role=…][address=…]';
+
+function groupPlace({ checked: { steps }, where }: CheckedChange): Pick<GroupChange, 'group' | 'member'> {
   const names = steps.map(({ name }) => name).join('/');
   if (names !== 'cnpd/groups/group' && names !== 'cnpd/groups/group/member')
     throw new RpcError('INVALID_ARGUMENT', `${where}: cannot be set; what can: ${SETTABLE}`);
@@ -99,15 +124,4 @@ function checkedPlace(
   if (steps[0]!.keyed || steps[1]!.keyed) throw new RpcError('INVALID_ARGUMENT', `${where}: a container has no keys`);
   const group = key(2, 'proxy-address');
   return steps.length === 3 ? { group } : { group, member: { role: key(3, 'role'), address: key(3, 'address') } };
-}
-
-function valueOf(value: TypedValue | undefined, where: string): unknown {
-  const typed = value?.value;
-  if (typed?.case !== 'jsonIetfVal' && typed?.case !== 'jsonVal')
-    throw new RpcError('INVALID_ARGUMENT', `${where}: the value must be json_ietf_val or json_val`);
-  try {
-    return JSON.parse(Buffer.from(typed.value).toString('utf8')) as unknown;
-  } catch (error) {
-    throw new RpcError('INVALID_ARGUMENT', `${where}: ${clip(String((error as Error).message))}`);
-  }
 }

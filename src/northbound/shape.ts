@@ -12,6 +12,8 @@ export type LeafType =
   | 'ip-address'
   | 'ip-prefix'
   | 'date-and-time'
+  /** Any JSON: JsonText in the state. */
+  | 'anyxml'
   | readonly string[];
 
 interface LeafShape {

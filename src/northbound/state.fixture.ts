@@ -1,4 +1,5 @@
 // A state with something in every section, for tests.
+import { JsonText } from '../model/configuration-state.ts';
 import type { CnpdState, SenderState, StateSource } from '../model/state.ts';
 import { exampleCarriers } from './carriers.fixture.ts';
 import { exampleFlowControl } from './flow-control.fixture.ts';
@@ -35,6 +36,8 @@ export const exampleState = (): CnpdState => ({
     intent: {
       file: '/etc/cnpd/cnpd.yaml',
       loadedAt: '2026-11-20T11:00:00.000Z',
+      persistent: false,
+      confirmBy: '2026-11-20T12:01:00.000Z',
       lastReload: { at: '2026-11-20T11:30:00.000Z', ok: false, errors: ['cnpd.yaml:3:1: unknown key'] },
     },
     adopted: true,
@@ -255,6 +258,12 @@ export const exampleState = (): CnpdState => ({
   ],
   counters: [{ name: 'isis.lsp.received', value: 3 }],
   codepoints: [{ name: 'pnc-udp-port', value: 1021, default: 1021, description: 'UDP port', source: 'PNC §4' }],
+  configuration: {
+    persistent: true,
+    router: new JsonText({ name: 'leaf1' }),
+    ports: new JsonText([{ interface: 'eth2', 'k-max': '100kB', ecn: 'on' }]),
+    codePoints: new JsonText({ 'pnc-udp-port': '1021' }),
+  },
 });
 
 /** The sections of `state` as functions, with a note of which were asked. */

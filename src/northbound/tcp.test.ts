@@ -4,12 +4,13 @@ import { connect as connectTls } from 'node:tls';
 import { create } from '@bufbuild/protobuf';
 import { Client, credentials } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fakeConfig } from './config.fixture.ts';
 import { until } from '../../test/support/until.ts';
 import { silentLog } from '../model/log.ts';
 import { fail, ok } from '../model/result.ts';
 import { eventLoopWork } from '../model/work.ts';
 import { Certificates } from './certificates.fixture.ts';
-import { setRequest } from './client.ts';
+import { type TcpTarget, connectNorthbound, setRequest } from './client.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
 import { CapabilityRequestSchema, GetRequestSchema, gNMI, type Path } from './gen/gnmi/gnmi_pb.js';
 import { unary } from './grpc.ts';
@@ -68,6 +69,7 @@ async function start(
     actions: {
       reload: async () => ({ ok: true, errors: [], changed: [] }),
       set: async () => (sets++, ok(undefined)),
+      config: fakeConfig(),
       restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
       release: () => 0,
       logLevels: () => ok([]),
@@ -221,6 +223,25 @@ describe('gNMI over TCP', () => {
     expect(await call(undefined, 'set', request, false)).toMatch(/^7: without TLS/);
   });
 
+  test('the client of cnpctl: state and calls of Control by its rights, and why there is no connection', async () => {
+    await start();
+    const pem = (name: string): string => files.read(name).toString();
+    const tls = { ca: pem('ca.pem'), certificate: pem('collector.pem'), key: pem('collector.key') };
+    const connect = (tcp: TcpTarget) => connectNorthbound({ socket: '', tcp, timeoutMs: 5000 });
+    const client = connect({ target: `localhost:${port}`, tls });
+    try {
+      expect(await client.get(['cnpd', 'status', 'pid'])).toBe(42);
+      expect(await client.plan()).toMatchObject({ ok: true });
+      await expect(client.reload()).rejects.toThrow(/configuration: "collector" may write nothing/);
+      await expect(client.apply({ text: '', name: '' }, {})).rejects.toMatchObject({ status: 'PERMISSION_DENIED' });
+    } finally {
+      client.close();
+    }
+    const stranger = connect({ target: `localhost:${port}` });
+    await expect(stranger.get(['cnpd'])).rejects.toMatchObject({ code: 'unreachable' });
+    stranger.close();
+  });
+
   test('files that cannot be used, and an address that cannot be had, are named', async () => {
     const with_ = (files: Partial<NonNullable<TcpOptions['tls']>>) => () =>
       readTcpSettings({ ...options(), tls: { ...options().tls!, ...files } });
@@ -230,7 +251,7 @@ describe('gNMI over TCP', () => {
     expect(with_({ key: at('ca.key') })).toThrow(/router\.pem and .*ca\.key: .*mismatch/);
     expect(with_({ clientCa: at('empty.pem') })).toThrow(/empty\.pem: no certificate/);
     await start();
-    await expect(startTcpNorthbound(readTcpSettings(options()), {} as never)).rejects.toThrow(
+    await expect(startTcpNorthbound(readTcpSettings(options()), { actions: {} } as never)).rejects.toThrow(
       `127.0.0.1:${port}: listen EADDRINUSE`,
     );
   });

@@ -2,6 +2,7 @@
 // in JSON_IETF) and the scalar forms of TypedValue. Absent, null and unusable values are left out: an absent leaf is
 // how YANG says "unknown".
 import { create } from '@bufbuild/protobuf';
+import { JsonText } from '../model/configuration-state.ts';
 import { type TypedValue, TypedValueSchema } from './gen/gnmi/gnmi_pb.js';
 import { MODULE, type SchemaNode } from './schema.ts';
 import type { LeafType } from './shape.ts';
@@ -28,6 +29,7 @@ export function scalar(type: LeafType, value: unknown): Scalar | undefined {
   if (type === 'decimal64')
     return typeof value === 'number' && Number.isFinite(value) ? Math.round(value * 1000) / 1000 : undefined;
   if (type === 'boolean') return typeof value === 'boolean' ? value : undefined;
+  if (type === 'anyxml') return value instanceof JsonText ? value.text : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -35,6 +37,7 @@ export function scalar(type: LeafType, value: unknown): Scalar | undefined {
 const AS_TEXT: ReadonlySet<LeafType> = new Set(['uint64', 'decimal64']);
 
 function jsonLeaf(node: SchemaNode, value: unknown, flavour: JsonFlavour): unknown {
+  if (node.type === 'anyxml') return value instanceof JsonText ? (JSON.parse(value.text) as unknown) : undefined;
   const one = (item: unknown): Scalar | undefined => {
     const plain = scalar(node.type!, item);
     return flavour.ietf && AS_TEXT.has(node.type!) && plain !== undefined ? String(plain) : plain;
@@ -85,6 +88,9 @@ export function typedValue(node: SchemaNode, value: unknown): TypedValue | undef
 function typedScalar(type: LeafType, value: unknown): TypedValue | undefined {
   const plain = scalar(type, value);
   if (plain === undefined) return undefined;
+  // gNMI has no other form of it.
+  if (type === 'anyxml')
+    return create(TypedValueSchema, { value: { case: 'jsonIetfVal', value: Buffer.from(plain as string) } });
   if (type === 'decimal64') return create(TypedValueSchema, { value: { case: 'doubleVal', value: plain as number } });
   if (typeof plain === 'number') return create(TypedValueSchema, { value: { case: 'uintVal', value: BigInt(plain) } });
   if (typeof plain === 'boolean') return create(TypedValueSchema, { value: { case: 'boolVal', value: plain } });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { fakeConfig } from '../../northbound/config.fixture.ts';
 import { silentLog } from '../../model/log.ts';
 import { fail, ok } from '../../model/result.ts';
 import type { StateSource } from '../../model/state.ts';
@@ -41,6 +42,7 @@ export async function serveState(bench: Bench, source: StateSource): Promise<str
       actions: {
         reload: async () => ({ ok: true, errors: [], changed: [] }),
         set: () => Promise.reject(new Error('not in the bench')),
+        config: fakeConfig(),
         restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
         release: () => 0,
         logLevels: () => ok([]),

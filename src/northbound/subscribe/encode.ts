@@ -133,7 +133,8 @@ export class Notifications {
   /** TypedValue. Short ones are remembered: in a table many leaves have the same few values. */
   #encodeValue(leaf: SchemaNode, value: NonNullable<LeafValue>): Uint8Array {
     // Not of a number: its text depends on the type of the leaf.
-    if (typeof value === 'number' || typeof value === 'object') return this.#encode(leaf, value).view;
+    if (typeof value === 'number' || typeof value === 'object' || leaf.type === 'anyxml')
+      return this.#encode(leaf, value).view;
     let known = this.#values.get(value);
     if (known) return known;
     const { view } = this.#encode(leaf, value);
@@ -145,6 +146,9 @@ export class Notifications {
 
   #encode(leaf: SchemaNode, value: NonNullable<LeafValue>): Bytes {
     const out = this.#value.at(0);
+    // JSON already, in each encoding.
+    if (leaf.type === 'anyxml')
+      return out.byte(this.#encoding === Encoding.JSON ? TAG.value.json : TAG.value.jsonIetf).text(value as string);
     if (this.#encoding !== Encoding.PROTO) return this.#json(leaf, value);
     if (typeof value !== 'object') return this.#scalar(out, leaf, value);
     for (const item of value) {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { fakeConfig } from '../config.fixture.ts';
 import { until } from '../../../test/support/until.ts';
 import { silentLog } from '../../model/log.ts';
 import { fail, ok } from '../../model/result.ts';
@@ -45,6 +46,7 @@ export class Served {
     const actions = {
       reload: async () => ({ ok: true, errors: [], changed: [] }),
       set: () => Promise.reject(new Error('Set')),
+      config: fakeConfig(),
       restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
       release: () => 0,
       logLevels: () => ok([]),
