@@ -5,6 +5,7 @@ import type { LostNotifications } from '../diagnosis/lost-notifications.ts';
 import type { Coordinator } from '../coordinator/coordinator.ts';
 import { hasRoute } from '../kernel/netlink/has-route.ts';
 import type { LearnedTable } from '../learned/table.ts';
+import type { ConfigurationState } from '../model/configuration-state.ts';
 import type { Problem } from '../model/problem.ts';
 import type { StateSource } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
@@ -36,6 +37,7 @@ export interface ShownParts {
   readonly started: () => boolean;
   readonly kernel: () => KernelParts | undefined;
   readonly receivers: () => Receivers | undefined;
+  readonly configuration: () => ConfigurationState;
 }
 
 export function daemonState(parts: ShownParts, told: Pick<StateDependencies, 'problems' | 'waitsFor'>): StateSource {
@@ -59,6 +61,7 @@ export function daemonState(parts: ShownParts, told: Pick<StateDependencies, 'pr
     flowControl: () => receivers()?.flowControl?.view(),
     hasRoute: (to) => hasRoute(kernel()!.rtnetlink, to),
     rtt: () => receivers()?.stamp.state() ?? [],
+    configuration: parts.configuration,
   });
 }
 

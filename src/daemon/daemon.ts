@@ -2,7 +2,6 @@
 // task (src/coordinator/). Stopping withdraws all advertisements and leaves the dataplane; the next start adopts it.
 import { Coordinator } from '../coordinator/coordinator.ts';
 import { LostNotifications } from '../diagnosis/lost-notifications.ts';
-import { diffIntent } from '../intent/diff.ts';
 import type { Intent } from '../intent/intent.ts';
 import { heldCapabilities } from '../kernel/capabilities.ts';
 import { CorePorts } from '../kernel/core-ports.ts';
@@ -11,20 +10,21 @@ import { lockNetns } from '../kernel/netns-lock.ts';
 import { Poller } from '../kernel/poller.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
-import { messageOf } from '../model/error-text.ts';
+import type { ConfigOutcome } from '../model/config-change.ts';
 import type { Log } from '../model/log.ts';
 import { type Work, eventLoopWork } from '../model/work.ts';
-import type { ReloadOutcome } from '../northbound/dependencies.ts';
 import { holdTimes } from '../plan/hold-times.ts';
 import { Carriers } from './carriers.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { startHousekeeping } from '../coordinator/housekeeping.ts';
 import { GroupMembers } from './group-members.ts';
-import { IntentFile } from './intent-file.ts';
+import { ConfigChanges } from './config-changes.ts';
+import { compareConfigs, followConfig } from './config-in-force.ts';
+import { writeConfig } from './config-store.ts';
+import { type Config, IntentFile } from './intent-file.ts';
 import { KernelParts } from './kernel-parts.ts';
 import type { Logging } from './logging.ts';
 import { NorthboundPart } from './northbound-part.ts';
-import { putInForce } from './put-in-force.ts';
 import { Receivers } from './receivers.ts';
 import { RecordingPart } from './recording-part.ts';
 import { releaseAll } from './release-all.ts';
@@ -39,10 +39,10 @@ export interface DaemonOptions {
   readonly runDir: string;
   /** Directory of what survives a reboot; absent: nothing does. */
   readonly stateDir?: string | undefined;
+  /** As loaded at start. */
+  readonly config: Config;
   /** Whether events of the machines are recorded from the start. */
   readonly record?: boolean;
-  /** The intent loaded at start. */
-  readonly intent: Intent;
 }
 
 export interface DaemonDependencies {
@@ -52,7 +52,7 @@ export interface DaemonDependencies {
 
 export interface Daemon {
   /** Reads the file again. If it has errors, the current intent stays in force. */
-  reload(): Promise<ReloadOutcome>;
+  reload(): Promise<ConfigOutcome>;
   /** Groups of which packets pass here. @throws KernelError */
   transfers(): readonly string[];
   /** Withdraws all advertisements and releases everything. The dataplane stays. */
@@ -92,6 +92,7 @@ class RunningDaemon implements Daemon {
   readonly #northbound = new NorthboundPart(this.#clock);
   readonly #recording: RecordingPart;
   readonly #telemetry: Telemetry;
+  readonly #changes: ConfigChanges;
   readonly #startedAt = new Date();
   #started = false;
   #poller!: Poller;
@@ -101,8 +102,6 @@ class RunningDaemon implements Daemon {
   #releaseRunDir: (() => void) | undefined;
   #stopHousekeeping: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
-  /** The reload that waits for its turn. */
-  #reloadWaits: Promise<ReloadOutcome> | undefined;
 
   constructor(options: DaemonOptions, { logging, manager }: DaemonDependencies) {
     const [clock, { count }] = [this.#clock, this.#counters];
@@ -110,7 +109,7 @@ class RunningDaemon implements Daemon {
     this.#logging = logging;
     this.#manager = manager;
     const log = (this.#log = logging.component('daemon'));
-    this.#file = new IntentFile(options.file, options.intent, () => new Date());
+    this.#file = new IntentFile(options.file, options.config, () => new Date());
     this.#members = new GroupMembers(options, {
       file: () => this.#file.intent,
       onChange: (intent) => this.#coordinator.membersChanged(intent),
@@ -118,10 +117,10 @@ class RunningDaemon implements Daemon {
       count,
       log,
     });
-    this.#table = new LearnedTable({ holdMs: holdTimes(options.intent) }, { clock, count });
+    this.#table = new LearnedTable({ holdMs: holdTimes(options.config.intent) }, { clock, count });
     this.#corePorts = new CorePorts({ ask: isGatewayPort, clock, log });
     this.#lost = new LostNotifications({ counters: () => this.#kernel?.dataplane.counters(), clock, log });
-    this.#coordinator = this.#createCoordinator(options.intent);
+    this.#coordinator = this.#createCoordinator(options.config.intent);
     this.#recording = new RecordingPart(options, { clock, count, log, restart: () => this.#restartMachines() });
     this.#carriers = new Carriers({
       poller: () => this.#poller,
@@ -130,6 +129,7 @@ class RunningDaemon implements Daemon {
       ...this.#common,
       onStopped: (carrier, holdMs) => this.#coordinator.learning.carrierStopped(carrier, holdMs),
     });
+    this.#changes = this.#createChanges();
     this.#telemetry = this.#createTelemetry();
     // There from the start: an alert sees the first one, too.
     count('daemon.unexpected-error', 0);
@@ -223,43 +223,26 @@ class RunningDaemon implements Daemon {
     });
   }
 
-  /** Requests share a reload that has not begun yet: it reads the file after all of them. */
-  reload(): Promise<ReloadOutcome> {
-    this.#reloadWaits ??= this.#coordinator.inTurn(() => {
-      this.#reloadWaits = undefined;
-      return this.#manager.reloading(() => this.#reload()).finally(() => this.#telemetry.look());
-    });
-    return this.#reloadWaits;
+  reload(): Promise<ConfigOutcome> {
+    return this.#changes.reload();
   }
 
-  async #reload(): Promise<ReloadOutcome> {
-    // A reload during the stop would build up what is being released.
-    if (this.#stopping) return { ok: false, errors: ['cnpd is stopping'], changed: [] };
-    const before = this.#file.intent;
-    const read = this.#file.reload();
-    if (!read.ok) {
-      this.#counters.count('intent.reload.refused');
-      this.#log.error({ errors: read.error.errors }, 'the file has errors; the old intent stays in force');
-      return { ok: false, errors: read.error.errors, changed: [] };
-    }
-    const changed = diffIntent(before, read.value);
-    const { intent } = this.#members;
-    this.#counters.count('intent.reload.done');
-    this.#log.info({ changed }, 'reloaded');
-    this.#logging.levels.follow(intent.logLevel);
-    this.#receivers?.configure(intent);
-    this.#northbound.reload(read.value);
-    await this.#northbound.serve(read.value);
-    await this.#telemetry.follow(read.value);
-    const waiting = [...this.#northbound.problems(read.value), ...this.#members.problems()];
-    if (intent.bgp) noteGobgp(this.#options.runDir, intent.bgp);
-    try {
-      await putInForce(intent, { coordinator: this.#coordinator, carriers: this.#carriers });
-    } catch (error) {
-      this.#file.notDone(messageOf(error));
-      throw error;
-    }
-    return { ok: true, errors: waiting.map(({ problem, remedy }) => `${problem}: ${remedy}`), changed };
+  #createChanges(): ConfigChanges {
+    const parts = { file: this.#file, members: this.#members, coordinator: this.#coordinator, work: this.#work };
+    const followers = {
+      ...{ ...parts, runDir: this.#options.runDir, carriers: this.#carriers, northbound: this.#northbound },
+      ...{ logging: this.#logging, telemetry: () => this.#telemetry, receivers: () => this.#receivers },
+    };
+    return new ConfigChanges({
+      file: this.#file,
+      inTurn: (run) => this.#coordinator.inTurn(run),
+      follow: (before) => followConfig(before, followers),
+      compare: (before, after) => compareConfigs(before, after, parts),
+      write: writeConfig,
+      reloading: (run) => this.#manager.reloading(run).finally(() => this.#telemetry.look()),
+      isStopping: () => this.#stopping !== undefined,
+      ...{ now: () => new Date(), ...this.#common, log: this.#log },
+    });
   }
 
   #restartMachines(): Promise<void> {
@@ -278,6 +261,7 @@ class RunningDaemon implements Daemon {
   stop(): Promise<void> {
     this.#stopping ??= releaseAll(
       [
+        () => this.#changes.stop(),
         () => this.#telemetry.stop(),
         () => this.#stopHousekeeping?.(),
         () => this.#members.stop(),
@@ -314,6 +298,7 @@ class RunningDaemon implements Daemon {
       recording: this.#recording.recorder,
       kernel: () => this.#kernel,
       receivers: () => this.#receivers,
+      configuration: () => this.#changes.state(),
     };
     return new Telemetry(parts, { ...this.#common, onError: (error) => this.#unexpected(error) });
   }
@@ -325,6 +310,7 @@ class RunningDaemon implements Daemon {
       actions: {
         reload: () => this.reload(),
         set: (changes) => this.#members.set(changes),
+        config: this.#changes,
         logLevels: this.#logging.levels.change,
         recording: this.#recording,
         release: (which) => this.#receivers?.release(which) ?? 0,

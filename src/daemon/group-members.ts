@@ -81,6 +81,11 @@ export class GroupMembers {
     return this.#current().intent;
   }
 
+  /** What would be in force with another file. */
+  intentWith(file: Intent): Intent {
+    return effectiveIntent(file, this.#groups).intent;
+  }
+
   #current(): EffectiveIntent {
     const [file, groups] = [this.#dependencies.file(), this.#groups];
     if (this.#effective?.file !== file || this.#effective.groups !== groups) this.#effective = together(file, groups);

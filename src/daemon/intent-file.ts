@@ -22,22 +22,42 @@ export interface IntentRefusal {
   readonly unreadable?: string;
 }
 
+/** A configuration, and what it means. */
+export interface Config {
+  readonly text: string;
+  readonly intent: Intent;
+}
+
 /** Reads and validates a file. An unreadable file is a refusal too. */
-export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
-  let text: string;
+export function readIntentFile(file: string): Result<Config, IntentRefusal> {
+  const text = readConfigText(file);
+  return text.ok ? readConfig(text.value, file) : text;
+}
+
+/** The content of a file, whatever it says. */
+export function readConfigText(file: string): Result<string, IntentRefusal> {
   try {
     const bytes = readUpTo(file, MAX_FILE_BYTES + 1);
     if (bytes.length > MAX_FILE_BYTES)
       return refusal(`${file}: more than ${MAX_FILE_BYTES} bytes, the most that is read`);
-    text = bytes.toString('utf8');
+    return ok(bytes.toString('utf8'));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     const refused = refusal(`${file}: ${messageOf(error)}`);
     return fail({ ...refused.error, unreadable: code ?? 'not a file' });
   }
-  const loaded = loadIntent(text, file, { groupExists: (name) => groupNumber(name) !== undefined });
-  if (loaded.ok) return ok(loaded.value);
-  return fail({ errors: loaded.error.map(oneLine), rendered: formatIntentErrors(loaded.error, text) });
+}
+
+/**
+ * @param name of the text, for messages
+ * @param line how an error reads
+ */
+export function readConfig(text: string, name: string, line = oneLine): Result<Config, IntentRefusal> {
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+    return refusal(`${name}: more than ${MAX_FILE_BYTES} bytes, the most that is read`);
+  const loaded = loadIntent(text, name, { groupExists: (group) => groupNumber(group) !== undefined });
+  if (loaded.ok) return ok({ text, intent: loaded.value });
+  return fail({ errors: loaded.error.map(line), rendered: formatIntentErrors(loaded.error, text) });
 }
 
 /** Content of the file, cut at `most` bytes. The size of a file is no bound: devices and pipes have size 0. */
@@ -63,40 +83,94 @@ function readUpTo(file: string, most: number): Buffer {
 const refusal = (message: string): { ok: false; error: IntentRefusal } =>
   fail({ errors: [message], rendered: message });
 
-const oneLine = (e: IntentError): string =>
-  `${e.file}:${e.line}:${e.column}: ${e.path === '' ? '' : `${e.path}: `}${e.message}`;
+/** Of what has no lines: values of a request. */
+export const withoutPlace = (e: IntentError): string => `${e.path === '' ? '' : `${e.path}: `}${e.message}`;
+
+const oneLine = (e: IntentError): string => `${e.file}:${e.line}:${e.column}: ${withoutPlace(e)}`;
 
 export class IntentFile {
   readonly #file: string;
   readonly #now: () => Date;
   #loadedAt: Date;
   #lastReload: { at: Date; ok: boolean; errors: readonly string[] } | undefined;
-  #intent: Intent;
+  #inForce: Config;
+  /** The file as it was last loaded, or written. */
+  #loaded: string;
+  /** The file as it was last seen, with errors or without. */
+  #seen: string | undefined;
   #refused = false;
+  /** When what is in force is taken back unless it is confirmed. */
+  confirmBy: Date | undefined;
 
-  /** `intent` is what readIntentFile(file) gave at start. */
-  constructor(file: string, intent: Intent, now: () => Date) {
+  /** `config` is what readIntentFile(file) gave at start. */
+  constructor(file: string, config: Config, now: () => Date) {
     this.#file = file;
-    this.#intent = intent;
+    this.#inForce = config;
+    this.#loaded = this.#seen = config.text;
     this.#now = now;
     this.#loadedAt = now();
   }
 
+  get path(): string {
+    return this.#file;
+  }
+
+  get inForce(): Config {
+    return this.#inForce;
+  }
+
   get intent(): Intent {
-    return this.#intent;
+    return this.#inForce.intent;
+  }
+
+  /** Whether a restart would come up with what is in force, as far as cnpd knows. */
+  get isPersistent(): boolean {
+    return this.#inForce.text === this.#loaded;
+  }
+
+  /** The file as it is now; undefined: it cannot be read. */
+  now(): string | undefined {
+    const read = readConfigText(this.#file);
+    return read.ok ? read.value : undefined;
+  }
+
+  get loaded(): string {
+    return this.#loaded;
+  }
+
+  get seen(): string | undefined {
+    return this.#seen;
+  }
+
+  /** What the file says now. Nothing is put in force. */
+  read(): Result<Config, IntentRefusal> {
+    return readIntentFile(this.#file);
   }
 
   /** Reads the file again. If it is refused, the current intent stays in force. */
-  reload(): Result<Intent, IntentRefusal> {
-    const read = readIntentFile(this.#file);
-    const at = this.#now();
+  reload(): Result<Config, IntentRefusal> {
+    const text = readConfigText(this.#file);
+    const read = text.ok ? readConfig(text.value, this.#file) : text;
+    this.#seen = text.ok ? text.value : undefined;
     this.#refused = !read.ok;
-    this.#lastReload = { at, ok: read.ok, errors: read.ok ? [] : read.error.errors };
+    this.#lastReload = { at: this.#now(), ok: read.ok, errors: read.ok ? [] : read.error.errors };
     if (read.ok) {
-      this.#intent = read.value;
-      this.#loadedAt = at;
+      this.#loaded = read.value.text;
+      this.adopt(read.value);
     }
     return read;
+  }
+
+  /** Another configuration is in force. */
+  adopt(config: Config): void {
+    this.#inForce = config;
+    this.#loadedAt = this.#now();
+  }
+
+  /** The file has this text now. */
+  written(text: string): void {
+    this.#loaded = this.#seen = text;
+    this.#refused = false;
   }
 
   /** The new intent is in force, but a part of it failed. `lastReload` shows the message. */
@@ -114,6 +188,8 @@ export class IntentFile {
     return {
       file: this.#file,
       loadedAt: this.#loadedAt.toISOString(),
+      persistent: this.isPersistent,
+      ...(this.confirmBy && { confirmBy: this.confirmBy.toISOString() }),
       ...(last ? { lastReload: { at: last.at.toISOString(), ok: last.ok, errors: [...last.errors] } } : {}),
     };
   }

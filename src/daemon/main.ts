@@ -1,9 +1,6 @@
 // The command `cnpd`: runs the daemon or a subcommand. Exit codes: 0 success, 1 failure (a file with errors, a daemon
 // that could not start), 2 wrong usage.
 import { CommanderError } from 'commander';
-import { groupSizeNotes } from '../diagnosis/group-sizes.ts';
-import { notifierNotes } from '../diagnosis/notifiers.ts';
-import { promiseProblems } from '../diagnosis/promises.ts';
 import { intentJsonSchema } from '../intent/json-schema.ts';
 import { cannotStart } from '../kernel/capabilities.ts';
 import { isKernelError } from '../kernel/errors.ts';
@@ -34,7 +31,7 @@ async function run(options: RunOptions): Promise<number> {
     process.stderr.write(`${read.error.rendered}\n`);
     return 1;
   }
-  const logging = createLogging(read.value.logLevel);
+  const logging = createLogging(read.value.intent.logLevel);
   const log = logging.component('daemon');
   const reason = cannotStart();
   if (reason !== undefined) {
@@ -43,15 +40,15 @@ async function run(options: RunOptions): Promise<number> {
   }
   if (options.configureFrr) {
     const { configureFrr } = await import('./configure-frr.ts');
-    if (!(await configureFrr(read.value, options.vtyDir))) return 1;
+    if (!(await configureFrr(read.value.intent, options.vtyDir))) return 1;
   }
   const { config: file, runDir } = options;
   const stateDir = options.stateDir ?? stateDirOf(runDir);
-  const started = { file, runDir, stateDir, intent: read.value, record: options.record ?? false };
+  const started = { file, runDir, stateDir, config: read.value, record: options.record ?? false };
   // cnpd's files get fixed modes, whatever the umask was. vtysh, above, ran with the original umask.
   process.umask(UMASK);
   // After vtysh, which needs more capabilities than cnpd.
-  dropPrivileges(started, log);
+  dropPrivileges({ file, runDir, stateDir, intent: read.value.intent }, log);
   // Not before: the process that gives up its capabilities would load carriers and gRPC in vain.
   const { startDaemon } = await import('./daemon.ts');
   const manager = serviceManager(process.env, process.pid, { log });
@@ -113,23 +110,19 @@ function untilSignalled(
   });
 }
 
-function check(file: string): number {
-  const read = readIntentFile(file);
-  if (read.ok) {
-    process.stdout.write(`${file}: ok\n`);
-    const notes = [promiseProblems, notifierNotes, groupSizeNotes].flatMap((notesOn) => notesOn(read.value));
-    for (const { problem, remedy } of notes) process.stdout.write(`${file}: note: ${problem}; ${remedy}\n`);
-    return 0;
-  }
-  process.stderr.write(`${read.error.rendered}\n`);
-  return 1;
-}
+const writers = {
+  out: (text: string) => void process.stdout.write(text),
+  err: (text: string) => void process.stderr.write(text),
+};
 
 async function main(argv: readonly string[]): Promise<number> {
   let status = 0;
   const program = cnpdProgram(VERSION, {
     run: async (options) => void (status = await run(options)),
-    check: (file) => void (status = check(file)),
+    check: async (files, output) => {
+      const { checkFiles } = await import('./check.ts');
+      status = (await checkFiles(files, { output, ...writers })) ? 0 : 1;
+    },
     schema: () => void process.stdout.write(`${JSON.stringify(intentJsonSchema(), null, 2)}\n`),
     replay: async (file, view, { output, partial = false }) => {
       const { replayCommand } = await import('../replay/command.ts');

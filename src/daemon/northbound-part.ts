@@ -1,11 +1,12 @@
-// The northbound sockets as declared in cnpd.yaml. A reload changes their groups but not their path. The reload is
-// requested through the socket, and a new path that fails would leave the operator without one. The socket of Set
-// exists only on a router that takes part in groups: everything is off until the file turns it on (PNC-6-e).
+// The northbound sockets as declared in cnpd.yaml, and the one for the configuration, which is always there. A reload
+// changes their groups but not their path. The reload is requested through the socket, and a new path that fails would
+// leave the operator without one. The socket of Set exists only on a router that takes part in groups: everything is
+// off until the file turns it on (PNC-6-e).
 import { groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent, NorthboundIntent } from '../intent/intent.ts';
 import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
-import { setSocketOf } from '../model/paths.ts';
+import { configSocketOf, setSocketOf } from '../model/paths.ts';
 import type { NorthboundDependencies } from '../northbound/dependencies.ts';
 import { type Northbound, startNorthbound } from '../northbound/server.ts';
 import { removeStale } from '../northbound/socket.ts';
@@ -32,11 +33,19 @@ const setGroupOf = ({ gnmiSetGroup: group }: SocketSettings): number | undefined
 const takesPart = ({ groups, srv6, source, flowControl }: SocketSettings): boolean =>
   (groups ?? srv6?.endMt ?? srv6?.replication ?? source?.enforce ?? flowControl?.hold[0]) !== undefined;
 
-/** Where nothing can be changed, no right to do so counts. */
+/** What can be changed on any router: the configuration, and levels of the log. */
+const ALWAYS_CHANGED = ['/cnpd/configuration', '/cnpd/status'];
+
+/** Where there is nothing else that could be changed, no right to do so counts. */
+const writeInForce = (path: string): string[] => {
+  if (path === '/' || path === '/cnpd') return ALWAYS_CHANGED;
+  return ALWAYS_CHANGED.some((known) => path === known || path.startsWith(`${known}/`)) ? [path] : [];
+};
+
 const tcpOptions = (desired: SocketSettings): TcpOptions | undefined => {
   const { northbound: declared } = desired;
-  const maySet = takesPart(desired);
-  const inForce = (right: NorthboundIntent['rights'][number]) => (maySet ? right : { ...right, write: [] });
+  const inForce = (right: NorthboundIntent['rights'][number]) =>
+    takesPart(desired) ? right : { ...right, write: right.write.flatMap(writeInForce) };
   return declared && { ...declared, rights: declared.rights.map(inForce) };
 };
 
@@ -48,6 +57,8 @@ export class NorthboundPart {
   #setter: Northbound | undefined;
   #setGroup: string | undefined;
   #setRefusal: string | undefined;
+  #configurer: Northbound | undefined;
+  #configRefusal: string | undefined;
   #tcp: NorthboundTcp | undefined;
   readonly #clock: Clock;
 
@@ -71,7 +82,20 @@ export class NorthboundPart {
    */
   async serve(desired: SocketSettings): Promise<void> {
     await this.#serveSet(desired);
+    await this.#serveConfig();
     await this.#tcp?.configure(tcpOptions(desired));
+  }
+
+  /** For root, who may write the file too. */
+  async #serveConfig(): Promise<void> {
+    this.#configRefusal = undefined;
+    if (!this.#inForce || !this.#dependencies || this.#configurer) return;
+    try {
+      const socket = configSocketOf(this.#inForce.gnmiSocket);
+      this.#configurer = await startNorthbound({ socket, role: 'config' }, this.#dependencies);
+    } catch (error) {
+      this.#configRefusal = messageOf(error);
+    }
   }
 
   async #serveSet(desired: SocketSettings): Promise<void> {
@@ -84,7 +108,7 @@ export class NorthboundPart {
         this.#setter = undefined;
       } else if (!this.#setter) {
         const socket = setSocketOf(this.#inForce.gnmiSocket);
-        this.#setter = await startNorthbound({ socket, group: setGroupOf(desired), maySet: true }, this.#dependencies);
+        this.#setter = await startNorthbound({ socket, group: setGroupOf(desired), role: 'set' }, this.#dependencies);
         this.#setGroup = desired.gnmiSetGroup;
       } else if (this.#setGroup !== desired.gnmiSetGroup) {
         this.#setter.giveTo(setGroupOf(desired));
@@ -118,13 +142,14 @@ export class NorthboundPart {
     return [
       ...(gnmiSocket === desired.gnmiSocket ? [] : [socketWaits(gnmiSocket, desired.gnmiSocket)]),
       ...(this.#refusal === undefined ? [] : [groupWaits(this.#refusal)]),
-      ...(this.#setRefusal === undefined ? [] : [setSocketRefused(this.#setRefusal)]),
+      ...[this.#setRefusal, this.#configRefusal].flatMap((reason) => (reason ? [setSocketRefused(reason)] : [])),
       ...(this.#tcp?.problems() ?? []),
     ];
   }
 
   async close(): Promise<void> {
     await this.#tcp?.close();
+    await this.#configurer?.close();
     await this.#setter?.close();
     await this.#northbound?.close();
   }

@@ -18,7 +18,7 @@ export interface ReplayFlags {
 
 interface Actions {
   run(options: RunOptions): Promise<void>;
-  check(file: string): void;
+  check(files: readonly string[], output: 'table' | 'json'): Promise<void>;
   schema(): void;
   replay(file: string, view: readonly string[], flags: ReplayFlags): Promise<void>;
   uninstall(options: RunOptions): Promise<void>;
@@ -40,9 +40,11 @@ export function cnpdProgram(version: string, actions: Actions): Command {
     .option('--record', 'record the events of the protocol and hold machines from the start, for `cnpd replay`')
     .action((options: RunOptions) => actions.run(options));
   program
-    .command('check <file>')
-    .description('validate a configuration file: every error with file, line and column')
-    .action((file: string) => actions.check(file));
+    .command('check')
+    .argument('<files...>', 'configuration files; -: standard input')
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
+    .description('validate configuration files: every error with file, line and column, and notes on what is of no use')
+    .action((files: string[], { output }: { output: 'table' | 'json' }) => actions.check(files, output));
   program
     .command('schema')
     .description('print the JSON Schema of the configuration file, for editors')

@@ -13,7 +13,7 @@ import { removeHoldQueues } from '../kernel/netlink/fq.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
 import { messageOf } from '../model/error-text.ts';
-import { CLEARED_COUNTERS, GNMI_SOCKET, setSocketOf, stateDirOf } from '../model/paths.ts';
+import { CLEARED_COUNTERS, GNMI_SOCKET, configSocketOf, setSocketOf, stateDirOf } from '../model/paths.ts';
 import { connectError } from '../northbound/socket.ts';
 import { isMapPin } from '../reconcile/pin-names.ts';
 import { removeTrees } from '../reconcile/multicast/remove-trees.ts';
@@ -23,7 +23,7 @@ import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 import { uninstallGobgp } from './uninstall-gobgp.ts';
 
 const SOCKET = basename(GNMI_SOCKET);
-const OWN_FILES = ['cnpd.pid', SOCKET, setSocketOf(SOCKET), CLEARED_COUNTERS, ...MEMBER_FILES];
+const OWN_FILES = ['cnpd.pid', SOCKET, setSocketOf(SOCKET), configSocketOf(SOCKET), CLEARED_COUNTERS, ...MEMBER_FILES];
 const LINKS = 'links';
 const NOBODY_THERE = ['ECONNREFUSED', 'ENOENT', 'ENOTDIR'];
 

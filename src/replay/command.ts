@@ -103,6 +103,7 @@ function shower(path: string, replayed: Replayed, output: ReplayOptions['output'
     listening: async () => true,
     close: () => undefined,
     ...{ getRaw: none, set: none, restartGroup: none, logLevels: none, record: none, release: none, reload: none },
+    ...{ plan: none, apply: none, confirm: none, rollBack: none, configuration: none },
   };
   return (view, out) => {
     const dependencies: CliDependencies = {
@@ -113,6 +114,7 @@ function shower(path: string, replayed: Replayed, output: ReplayOptions['output'
         examine: none,
         socketOf: none,
         uninstall: none,
+        check: none,
         readFile: () => undefined,
         writeFile: none,
         openRemote: none,

@@ -36,7 +36,7 @@ export function replayedState(path: string, replayed: Replayed): StateSource {
     status: () => ({
       ...{ version: header.cnpd, pid: 0, startedAt: new Date(header.wall).toISOString(), health: 'running' },
       ...{ waitsFor: [], problems: [], adopted: false },
-      intent: { file: path, loadedAt: new Date(header.wall).toISOString() },
+      intent: { file: path, loadedAt: new Date(header.wall).toISOString(), persistent: false },
     }),
     senders: () => table.entries(),
     isis: () => ({
@@ -56,6 +56,7 @@ export function replayedState(path: string, replayed: Replayed): StateSource {
     flowControl: () => flowControl(replayed, names),
     counters: () => [...counters].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => ({ name, value })),
     groups: () => ({ group: [], members: [], branches: [], tree: [] }),
+    configuration: () => ({ persistent: false }),
   };
 }
 

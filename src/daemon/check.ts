@@ -1,0 +1,49 @@
+// `cnpd check` and `cnpctl check`: validates files, and notes what a valid one promises and cannot keep.
+import { text as textOf } from 'node:stream/consumers';
+import { groupSizeNotes } from '../diagnosis/group-sizes.ts';
+import { notifierNotes } from '../diagnosis/notifiers.ts';
+import { promiseProblems } from '../diagnosis/promises.ts';
+import { uselessNotes } from '../diagnosis/useless.ts';
+import type { Intent } from '../intent/intent.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Result } from '../model/result.ts';
+import { type Config, type IntentRefusal, readConfig, readIntentFile } from './intent-file.ts';
+
+export interface CheckOptions {
+  readonly output: 'table' | 'json';
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Default: standard input. */
+  readonly stdin?: () => Promise<string>;
+}
+
+const STDIN = '-';
+
+const notesOn = (intent: Intent): Problem[] =>
+  [promiseProblems, notifierNotes, groupSizeNotes, uselessNotes].flatMap((notes) => notes(intent));
+
+/** @returns whether all of them are valid; notes are no errors */
+export async function checkFiles(files: readonly string[], options: CheckOptions): Promise<boolean> {
+  const { output, out, stdin = () => textOf(process.stdin) } = options;
+  const results: object[] = [];
+  let isValid = true;
+  for (const file of files) {
+    const read = file === STDIN ? readConfig(await stdin(), 'standard input') : readIntentFile(file);
+    isValid &&= read.ok;
+    if (output === 'json') results.push(asJson(file, read));
+    else report(file, read, options);
+  }
+  if (output === 'json') out(`${JSON.stringify(results, null, 2)}\n`);
+  return isValid;
+}
+
+const asJson = (file: string, read: Result<Config, IntentRefusal>): object =>
+  read.ok
+    ? { file, ok: true, errors: [], notes: notesOn(read.value.intent) }
+    : { file, ok: false, errors: read.error.errors, notes: [] };
+
+function report(file: string, read: Result<Config, IntentRefusal>, { out, err }: CheckOptions): void {
+  if (!read.ok) return err(`${read.error.rendered}\n`);
+  out(`${file}: ok\n`);
+  for (const { problem, remedy } of notesOn(read.value.intent)) out(`${file}: note: ${problem}; ${remedy}\n`);
+}
