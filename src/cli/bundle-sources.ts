@@ -12,8 +12,9 @@ export const bundleSources = (): BundleSources => ({
   configuration: async (file) => {
     const result = readIntentFile(file);
     if (!result.ok) throw new Error(result.error.rendered);
-    const { metrics } = result.value;
-    return { intent: result.value, ...(metrics && { metrics: metricsUrl(metrics) }) };
+    const { intent } = result.value;
+    const { metrics } = intent;
+    return { intent, ...(metrics && { metrics: metricsUrl(metrics) }) };
   },
   parseYaml: async (text) => {
     try {

@@ -3,9 +3,10 @@ import { messageOf } from '../model/error-text.ts';
 import type { Check } from '../model/problem.ts';
 import { type ClientOptions, type NorthboundClient, NorthboundError } from '../northbound/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { type TargetOptions, tcpOf } from './target.ts';
 import type { BundleSources } from './support-bundle/sources.ts';
 
-export interface GlobalOptions {
+export interface GlobalOptions extends TargetOptions {
   readonly output: 'table' | 'json';
   readonly socket: string;
   /** `--socket` was given. */
@@ -53,6 +54,8 @@ export interface CliDependencies {
   /** The socket that a file names, or its default; undefined when the file cannot be read. */
   readonly socketOf: (configFile: string) => Promise<string | undefined>;
   readonly uninstall: Uninstall;
+  /** Validates files, prints what it finds, and resolves to whether all are valid. */
+  readonly check: (files: readonly string[], output: GlobalOptions['output']) => Promise<boolean>;
   /** Undefined when it cannot be read. */
   readonly readFile: (path: string) => string | undefined;
   /** @throws Error */
@@ -78,10 +81,11 @@ export const printJson = (context: Pick<CliDependencies, 'out'>, value: unknown)
 
 /** Runs with a connection and closes it. @throws NorthboundError */
 export async function withCnpd<T>(
-  { connect, options }: Context,
+  { connect, options, readFile }: Context,
   run: (client: NorthboundClient) => Promise<T>,
 ): Promise<T> {
-  const client = connect({ socket: options.socket, timeoutMs: options.timeout * 1000 });
+  const tcp = tcpOf(options, readFile);
+  const client = connect({ socket: options.socket, ...(tcp && { tcp }), timeoutMs: options.timeout * 1000 });
   try {
     return await run(client);
   } finally {

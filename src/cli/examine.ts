@@ -27,7 +27,7 @@ import { examineGroups } from './examine-groups.ts';
 
 export async function examine(configFile: string, { kernel, roots, vtyDir }: Examination): Promise<Check[]> {
   const read = readIntentFile(configFile);
-  const intent = read.ok ? read.value : undefined;
+  const intent = read.ok ? read.value.intent : undefined;
   return [
     checkFile(configFile, read.ok ? undefined : read.error),
     ...(kernel ? await examineKernel(intent) : []),
@@ -47,7 +47,7 @@ export async function examine(configFile: string, { kernel, roots, vtyDir }: Exa
 
 export function socketOf(configFile: string): string | undefined {
   const read = readIntentFile(configFile);
-  return read.ok ? read.value.gnmiSocket : undefined;
+  return read.ok ? read.value.intent.gnmiSocket : undefined;
 }
 
 /** Also beside a running cnpd, whose interface does not report them. */

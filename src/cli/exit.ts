@@ -6,6 +6,8 @@ export const EXIT = {
   problem: 1,
   /** The command line is wrong. */
   usage: 2,
+  /** `plan` and `diff`: something would change. */
+  differs: 2,
   /** cnpd does not answer. */
   unreachable: 3,
   /** cnpd refused (a reload with a broken file, a path it does not have), or something failed that should not. */

@@ -31,6 +31,18 @@ export function fakeCnpd(
     release: async (flow) =>
       flow ? (flow.receiverQpn === 0x1234 ? 1 : 0) : state.holds.length + state.flowControl.paused.length,
     reload: async () => reload,
+    plan: async () => ({ ok: true, errors: [], changed: [], planes: [] }),
+    apply: async (_, { confirmMs }) => ({
+      ...reload,
+      ...(confirmMs !== undefined && { confirmBy: '2026-11-20T12:01:10.000Z' }),
+    }),
+    confirm: async () => undefined,
+    rollBack: async () => reload,
+    configuration: async () => ({
+      text: 'log:\n  level: info # default\n',
+      tree: { log: { level: 'info' } },
+      defaults: ['log.level'],
+    }),
     listening: async () => true,
     close: () => undefined,
   };
@@ -40,7 +52,15 @@ export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
   const error = new NorthboundError(code, 'X', 'because');
   const reject = () => Promise.reject(error);
   const calls = { get: reject, getRaw: reject, set: reject, restartGroup: reject, release: reject, reload: reject };
-  return { ...calls, record: reject, logLevels: reject, listening: async () => false, close: () => undefined };
+  const config = { plan: reject, apply: reject, confirm: reject, rollBack: reject, configuration: reject };
+  return {
+    ...calls,
+    ...config,
+    record: reject,
+    logLevels: reject,
+    listening: async () => false,
+    close: () => undefined,
+  };
 };
 
 export async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliDependencies> = {}) {
@@ -57,6 +77,7 @@ export async function run(line: string, client = fakeCnpd(exampleState()), more:
     examine: async () => [],
     socketOf: async () => undefined,
     uninstall: async () => true,
+    check: async () => true,
     readFile: () => undefined,
     writeFile: () => undefined,
     bundleSources: async () => Promise.reject(new Error('not used')),

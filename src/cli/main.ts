@@ -14,11 +14,15 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+const writers = {
+  out: (text: string) => void process.stdout.write(text),
+  err: (text: string) => void process.stderr.write(text),
+};
+
 const dependencies: CliDependencies = {
   version: VERSION,
   nowMs: () => Date.now(),
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
+  ...writers,
   terminal: process.stdout.isTTY === true,
   pause: async (ms) => {
     await delay(ms);
@@ -30,6 +34,7 @@ const dependencies: CliDependencies = {
   socketOf: async (file) => (await import('./examine.ts')).socketOf(file),
   examine: async (file, what) => (await import('./examine.ts')).examine(file, what),
   uninstall: async (runDir, say) => (await (await import('../daemon/uninstall.ts')).uninstall(runDir, say)) === 0,
+  check: async (files, output) => (await import('../daemon/check.ts')).checkFiles(files, { output, ...writers }),
   readFile: (path) => {
     try {
       return readFileSync(path, 'utf8');

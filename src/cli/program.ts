@@ -17,6 +17,7 @@ import {
 } from './context.ts';
 import { showBgp, showBgpList } from './bgp.ts';
 import { BGP_VIEWS, OSPF_VIEWS } from './carrier-views.ts';
+import { addConfig, showConfig } from './config-commands.ts';
 import { clearCounters, showCounters } from './counters.ts';
 import { type DoctorOptions, doctor } from './doctor.ts';
 import { addGroup, addShowGroups } from './group-commands.ts';
@@ -29,6 +30,7 @@ import { log } from './log.ts';
 import { addRecord } from './record.ts';
 import { release } from './release.ts';
 import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
+import { targetError } from './target.ts';
 import { type BundleOptions, supportBundle } from './support-bundle/bundle.ts';
 import { VIEWS } from './views.ts';
 import { type WatchOptions, watch } from './watch.ts';
@@ -88,6 +90,11 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
     .version(dependencies.version)
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
     .option('--socket <path>', "cnpd's northbound socket", GNMI_SOCKET)
+    .option('--target <host:port>', 'another router, over TCP, instead of the socket')
+    .option('--tls-ca <file>', 'with --target: PEM file of the authority that signs the certificates of routers')
+    .option('--tls-cert <file>', 'with --target: PEM file of your certificate')
+    .option('--tls-key <file>', 'with --target: PEM file of its private key')
+    .option('--plaintext', 'with --target: without TLS')
     .option('--timeout <seconds>', 'how long to wait for an answer', seconds, 10)
     .addHelpText(
       'after',
@@ -102,11 +109,16 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
   /** Commander passes arguments, then options, then the command. */
   const act =
     (run: Action) =>
-    async (...args: unknown[]): Promise<void> =>
-      finish(await run(context(), ...(args.slice(0, -1) as never[])));
+    async (...args: unknown[]): Promise<void> => {
+      const [here, command] = [context(), args.at(-1) as Command];
+      const error = targetError(here.options, command);
+      if (error === undefined) return finish(await run(here, ...(args.slice(0, -1) as never[])));
+      dependencies.err(`cnpctl: ${error}\n`);
+      finish(EXIT.usage);
+    };
   addShow(program, act);
   addGroup(program, act);
-  program.command('reload').description('make cnpd read cnpd.yaml again').action(act(reload));
+  addConfig(program, act);
   program
     .command('log')
     .description('levels of the log by component; with COMPONENT=LEVEL sets them until cnpd ends')
@@ -187,6 +199,10 @@ function addShow(program: Command, actOnce: Act): void {
     .command('status')
     .description('the daemon itself; exit code 1 unless it runs as declared')
     .action(act(showStatus));
+  show
+    .command('config')
+    .description('the configuration in force, with a comment at each default; secrets are hidden')
+    .action(act(showConfig));
   addList(show, 'proxies', VIEWS.proxies, act);
   show
     .command('senders')
@@ -250,20 +266,6 @@ function addList(parent: Command, name: string, view: Parameters<typeof showList
     .command(name)
     .description(view.description)
     .action(act((context) => showList(context, view)));
-}
-
-async function reload(context: Context): Promise<ExitCode> {
-  const { ok, errors, changed } = await withCnpd(context, (client) => client.reload());
-  if (context.options.output === 'json') printJson(context, { ok, errors, changed });
-  else if (ok) {
-    print(context, [changed.length === 0 ? 'reloaded: nothing changed' : `reloaded: changed ${changed.join(', ')}`]);
-    for (const error of errors) context.err(`cnpctl: not in force: ${error}\n`);
-  } else
-    context.err(
-      ['cnpctl: cnpd refused the file, the previous configuration stays in force:', ...errors, ''].join('\n'),
-    );
-  if (!ok) return EXIT.error;
-  return errors.length === 0 ? EXIT.ok : EXIT.problem;
 }
 
 async function uninstall(context: Context, { runDir }: { runDir: string }): Promise<ExitCode> {

@@ -88,6 +88,8 @@ interface Status {
   readonly intent: {
     readonly file: string;
     readonly 'loaded-at': string;
+    readonly persistent?: boolean;
+    readonly 'confirm-by'?: string;
     readonly 'last-reload'?: { readonly at: string; readonly ok: boolean; readonly errors?: readonly string[] };
   };
   readonly adopted: boolean;
@@ -99,6 +101,12 @@ export async function showStatus(context: Context): Promise<ExitCode> {
   if (context.options.output === 'json') printJson(context, status);
   else print(context, statusLines(status, context.nowMs()));
   return status.health === 'running' ? EXIT.ok : EXIT.problem;
+}
+
+/** Nothing where what is in force is that of the file. */
+function keptLines({ persistent, 'confirm-by': confirmBy }: Status['intent']): [string, string][] {
+  if (confirmBy !== undefined) return [['on trial', `until ${confirmBy}: cnpctl confirm, or cnpctl rollback`]];
+  return persistent === false ? [['kept', 'no: a reload or a restart takes the file']] : [];
 }
 
 function statusLines(status: Status, nowMs: number): string[] {
@@ -113,6 +121,7 @@ function statusLines(status: Status, nowMs: number): string[] {
     ['adopted', status.adopted ? 'yes, programs and maps of an earlier run' : 'no'],
     ['intent', status.intent.file],
     ['loaded', ago(status.intent['loaded-at'])],
+    ...keptLines(status.intent),
     [
       'last reload',
       reload ? `${reload.ok ? 'done' : 'refused, the configuration above stays in force'}, ${ago(reload.at)}` : 'none',

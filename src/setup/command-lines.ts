@@ -22,6 +22,7 @@ export const commandLine = (): CommandDescription =>
           examine: never,
           socketOf: never,
           uninstall: never,
+          check: never,
           openRemote: never,
           bundleSources: never,
         },

@@ -38,6 +38,7 @@ type Completes = 'file' | 'directory' | 'nothing';
 /** By the placeholder of the value. */
 const COMPLETES: Readonly<Record<string, Completes>> = {
   file: 'file',
+  files: 'file',
   path: 'file',
   source: 'file',
   dir: 'directory',

@@ -1,7 +1,10 @@
 // What is generated from the table of commands: completion as bash itself does it, and manual pages.
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { buildProgram } from '../program.ts';
 import type { CliDependencies } from '../context.ts';
 import { SHELLS, completionScript } from './completion.ts';
@@ -9,6 +12,10 @@ import { describeCommand, nameOf, placesOf } from './describe.ts';
 import { manualPage } from './manual.ts';
 
 const cnpctl = describeCommand(buildProgram({ version: '1.2.3' } as CliDependencies, () => {}));
+
+/** Where a file is asked for, there is none. */
+const empty = mkdtempSync(join(tmpdir(), 'cnpd-completion-'));
+afterAll(() => rmSync(empty, { recursive: true }));
 
 /** What bash offers for each line; the cursor is at its end. */
 function offered(lines: readonly string[], program = cnpctl): string[][] {
@@ -23,7 +30,8 @@ function offered(lines: readonly string[], program = cnpctl): string[][] {
     '  echo "${COMPREPLY[*]}"',
     'done',
   ].join('\n');
-  const { stdout, stderr } = spawnSync('bash', ['-c', script], { input: `${lines.join('\n')}\n`, encoding: 'utf8' });
+  const options = { input: `${lines.join('\n')}\n`, encoding: 'utf8', cwd: empty } as const;
+  const { stdout, stderr } = spawnSync('bash', ['-c', script], options);
   expect(stderr).toBe('');
   return stdout
     .trimEnd()
