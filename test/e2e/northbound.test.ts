@@ -6,6 +6,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fakeConfig } from '../../src/northbound/config.fixture.ts';
 import { LogLevels } from '../../src/model/log-levels.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { fail } from '../../src/model/result.ts';
@@ -44,7 +45,7 @@ const start = async (
     { socket },
     {
       source: sourceOf(state),
-      actions: { reload: async () => reload, set, restartGroup, logLevels, release: () => 0 },
+      actions: { reload: async () => reload, set, config: fakeConfig(), restartGroup, logLevels, release: () => 0 },
       work: eventLoopWork(),
       log: silentLog,
       count,
@@ -190,6 +191,7 @@ describe('the socket', () => {
           actions: {
             reload: async () => ({ ok: true, errors: [], changed: [] }),
             set,
+            config: fakeConfig(),
             restartGroup,
             logLevels,
             release: () => 0,
@@ -217,6 +219,7 @@ describe('the socket', () => {
           actions: {
             reload: async () => ({ ok: true, errors: [], changed: [] }),
             set,
+            config: fakeConfig(),
             restartGroup,
             logLevels,
             release: () => 0,

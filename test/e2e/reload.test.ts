@@ -269,3 +269,106 @@ describe('a reload with a broken file', () => {
     expect(await leaf.counter('daemon.unexpected-error')).toBe(0);
   });
 });
+
+describe('a change of the configuration', () => {
+  const NEW = '/tmp/new.yaml';
+  const SMALLER = { ...LEAF, ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }) };
+  const hooksAndProxies = async (): Promise<unknown> => [(await footprint(leaf))['hooks'], await leaf.get('proxies')];
+  const onDisk = (): Promise<string> => leaf.exec('cat', FILE);
+  /** As a file beside the one that cnpd was started with. */
+  const write = (content: object): Promise<string> =>
+    leaf.exec('sh', '-c', `cat > ${NEW} <<'EOF'\n${JSON.stringify(content)}\nEOF`);
+  const json = (stdout: string): { planes: { plane: string; removed: number }[] } =>
+    JSON.parse(stdout) as ReturnType<typeof json>;
+  let before: unknown;
+  let text: string;
+
+  beforeAll(async () => {
+    if (!leaf.running) await leaf.start(LEAF);
+  });
+  beforeEach(async () => {
+    leaf.configure(LEAF);
+    expect((await leaf.ctl('reload')).code).toBe(0);
+    [before, text] = [await hooksAndProxies(), await onDisk()];
+    await write(SMALLER);
+  });
+
+  test('plan says what apply then does, and changes nothing; diff and reload find nothing left to do', async () => {
+    expect(await leaf.ctl('diff')).toMatchObject({ code: 0, stdout: 'nothing would change\n' });
+    const planned = await leaf.cnpctl('plan', NEW, '-o', 'json');
+    expect([planned.code, await hooksAndProxies(), await onDisk()]).toEqual([2, before, text]);
+    expect(json(planned.stdout).planes.map(({ removed }) => removed)).toEqual([1, 0, 1, 0]);
+    const applied = await leaf.cnpctl('apply', NEW, '-o', 'json');
+    expect(applied.code).toBe(0);
+    expect(json(applied.stdout).planes).toEqual(json(planned.stdout).planes);
+    expect((await leaf.get('proxies'))[0]).toMatchObject({ prefixes: [SENDERS4] });
+    expect(await onDisk()).toBe(await leaf.exec('cat', NEW));
+    expect((await leaf.ctl('diff')).code).toBe(0);
+    expect(await leaf.ctl('reload')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^reloaded: nothing changed\nhealth: /),
+    });
+    const shown = await leaf.ctl('show', 'config');
+    expect(shown.stdout).toMatch(/^ {2}rate: 10000\/s # default$/m);
+  });
+
+  test('on trial a reload is refused; rolled back; and taken back by cnpd, which nobody asks again', async () => {
+    const applied = await leaf.cnpctl('apply', NEW, '--confirm', '1h');
+    expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining('on trial until') });
+    expect((await leaf.get('proxies'))[0]).toMatchObject({ prefixes: [SENDERS4] });
+    const refused = await leaf.counter('intent.reload.refused');
+    leaf.signal('SIGHUP');
+    await until('refused', () => leaf.counter('intent.reload.refused'), is(refused + 1));
+    const reloaded = await leaf.ctl('reload');
+    expect([reloaded.code, reloaded.stderr]).toEqual([4, expect.stringContaining('waits for its confirmation')]);
+    expect(await leaf.ctl('rollback')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^rolled back: changed proxy$/m),
+    });
+    expect([await hooksAndProxies(), await onDisk()]).toEqual([before, text]);
+    const rolledBack = await leaf.counter('intent.apply.rolled-back');
+    expect((await leaf.cnpctl('apply', NEW, '--confirm', '1s')).code).toBe(0);
+    await until('taken back', () => leaf.counter('intent.apply.rolled-back'), is(rolledBack + 1));
+    await until('all is as before', hooksAndProxies, is(before));
+    expect(await onDisk()).toBe(text);
+    expect(await leaf.ctl('confirm')).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('no configuration waits'),
+    });
+  });
+
+  test('killed on trial, cnpd comes up with what was confirmed', async () => {
+    expect((await leaf.cnpctl('apply', NEW, '--confirm', '1h')).code).toBe(0);
+    await leaf.stop('SIGKILL');
+    await leaf.start();
+    await until('all is as before', hooksAndProxies, is(before));
+    expect((await leaf.get<{ intent: object }>('status')).intent).not.toHaveProperty('confirm-by');
+  });
+
+  test('with the disk full nothing is half done: the confirmation is refused and can come again', async () => {
+    const DIRECTORY = FILE.replace(/\/[^/]*$/, '');
+    await leaf.exec('sh', '-c', `cp ${FILE} /tmp/kept.yaml && mount -t tmpfs -o size=16k tmpfs ${DIRECTORY}`);
+    try {
+      await leaf.exec(
+        'sh',
+        '-c',
+        `cp /tmp/kept.yaml ${FILE}; chmod 640 ${FILE}; cat /dev/zero > ${DIRECTORY}/full || true`,
+      );
+      const applied = await leaf.cnpctl('apply', NEW);
+      expect([applied.code, applied.stderr]).toEqual([
+        4,
+        expect.stringMatching(/cnpd\.yaml cannot be written and is as it was: ENOSPC/),
+      ]);
+      expect([await hooksAndProxies(), await onDisk()]).toEqual([before, text]);
+      expect((await leaf.cnpctl('apply', NEW, '--confirm', '1h')).code).toBe(0);
+      const refused = await leaf.ctl('confirm');
+      expect([refused.code, refused.stderr]).toEqual([4, expect.stringMatching(/ENOSPC.*still waits/)]);
+      await leaf.exec('rm', `${DIRECTORY}/full`);
+      expect(await leaf.ctl('confirm')).toMatchObject({ code: 0 });
+      expect(await onDisk()).toBe(await leaf.exec('cat', NEW));
+      expect(await leaf.exec('sh', '-c', `stat -c %a ${FILE}; ls -A ${DIRECTORY}`)).toBe('640\ncnpd.yaml\n');
+    } finally {
+      await leaf.exec('umount', DIRECTORY);
+    }
+  });
+});

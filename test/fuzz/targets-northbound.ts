@@ -1,17 +1,22 @@
 // Requests of gNMI clients: each is refused with a code and a sentence, or what it selects can be encoded, and another
 // decoder reads the same places.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { editedText } from '../../src/intent/edit.ts';
+import { readSource } from '../../src/intent/yaml.ts';
+import type { SectionChange } from '../../src/model/config-change.ts';
 import { eventLoopWork, finish } from '../../src/model/work.ts';
 import {
   Encoding,
   GetRequestSchema,
   PathSchema,
+  SetRequestSchema,
   SubscribeRequestSchema,
   SubscribeResponseSchema,
 } from '../../src/northbound/gen/gnmi/gnmi_pb.js';
 import { checkPath, formatPath } from '../../src/northbound/paths.ts';
 import { RpcError } from '../../src/northbound/rpc-error.ts';
 import { Sections } from '../../src/northbound/select.ts';
+import { readSet } from '../../src/northbound/set.ts';
 import { exampleState, sourceOf } from '../../src/northbound/state.fixture.ts';
 import { Notifications } from '../../src/northbound/subscribe/encode.ts';
 import { type Place, type Row, leavesOf, selected, walkPlaces } from '../../src/northbound/subscribe/places.ts';
@@ -98,6 +103,47 @@ const asElem = ({ name, keys }: { name: string; keys: ReadonlyMap<string, string
   key: Object.fromEntries(keys),
 });
 
+function sets(input: Uint8Array): void {
+  const message = decoded(() => fromBinary(SetRequestSchema, input));
+  if (!message) return;
+  unlessRefused(() => {
+    const asked = readSet(message, () => undefined);
+    if (asked.call === 'set') edits(asked.changes);
+    if (asked.call === 'groups' && asked.changes.length === 0) throw new Error('changes nothing');
+  });
+}
+
+const FILE = 'router: { name: r1, loopback: { ipv6: 2001:db8::1 } }\n# a comment\nlog: { level: warn }\n';
+
+/** The text of a change says what the change says, or it is refused with a sentence. */
+function edits(changes: readonly SectionChange[]): void {
+  const text = editedText(FILE, changes);
+  if (!text.ok && !/\S/.test(text.error)) throw new Error('refused without a word');
+  if (text.ok && !readSource(text.value).ok) throw new Error('writes what is no YAML');
+}
+
+const setSeeds = (): Uint8Array[] => {
+  const json = (value: unknown) => ({
+    value: { case: 'jsonIetfVal' as const, value: Buffer.from(JSON.stringify(value)) },
+  });
+  const at = (...names: string[]) => pathTo('cnpd', 'configuration', ...names);
+  const commit = { id: 'a', action: { case: 'commit' as const, value: { rollbackDuration: { seconds: 60n } } } };
+  return [
+    { update: [{ path: at('log'), val: json({ level: 'debug' }) }], delete: [at('ports')] },
+    {
+      replace: [
+        { path: at(), val: json({ persistent: false, router: { name: 'r' }, ports: [{ interface: 'eth2' }] }) },
+      ],
+    },
+    { update: [{ path: at('log'), val: json({}) }], extension: [{ ext: { case: 'commit' as const, value: commit } }] },
+    {
+      replace: [
+        { path: pathTo('cnpd', 'groups', ['group', { 'proxy-address': '2001:db8::1' }]), val: json({ name: 'g' }) },
+      ],
+    },
+  ].map((request) => toBinary(SetRequestSchema, create(SetRequestSchema, request)));
+};
+
 const subscribeSeeds = (): Uint8Array[] =>
   [
     subscribeRequest([targetDefined('cnpd', 'status')]),
@@ -116,5 +162,6 @@ const getSeeds = (): Uint8Array[] =>
 
 export const NORTHBOUND_TARGETS: readonly Target[] = [
   { name: 'gnmi-subscribe', seeds: subscribeSeeds, run: subscribes, mostBytes: 2000, runs: 400 },
+  { name: 'gnmi-set', seeds: setSeeds, run: sets, mostBytes: 2000, runs: 400 },
   { name: 'gnmi-get', seeds: getSeeds, run: gets, mostBytes: 2000, runs: 2000 },
 ];

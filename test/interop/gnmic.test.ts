@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type ConfigCall, fakeConfig } from '../../src/northbound/config.fixture.ts';
 import type { GroupChange } from '../../src/model/group-change.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { fail, ok } from '../../src/model/result.ts';
+import { JsonText } from '../../src/model/configuration-state.ts';
 import type { CnpdState, StateSource } from '../../src/model/state.ts';
 import { eventLoopWork } from '../../src/model/work.ts';
 import { Certificates } from '../../src/northbound/certificates.fixture.ts';
@@ -21,6 +23,7 @@ let dir: string;
 let state: CnpdState;
 let changes: GroupChange[];
 let calls: string[];
+let configCalls: ConfigCall[];
 let servers: Pick<Northbound, 'close'>[];
 const files = new Certificates();
 const running: Gnmic[] = [];
@@ -33,6 +36,7 @@ const dependencies = (): NorthboundDependencies => ({
   actions: {
     reload: async () => ({ ok: true, errors: [], changed: [] }),
     set: async (set) => (changes.push(...set), ok(undefined)),
+    config: fakeConfig(configCalls),
     restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
     release: () => 0,
     logLevels: () => ok([]),
@@ -44,6 +48,7 @@ beforeAll(() => {
   files.make('ca');
   files.make('router', { ca: 'ca', san: 'DNS:localhost,IP:127.0.0.1' });
   files.make('collector', { ca: 'ca' });
+  files.make('operator', { ca: 'ca' });
   files.make('other');
 });
 afterAll(() => files.remove());
@@ -52,10 +57,12 @@ beforeEach(async () => {
   state = exampleState();
   changes = [];
   calls = [];
+  configCalls = [];
   const base = dependencies();
   servers = [
     await startNorthbound({ socket: join(dir, 'gnmi.sock') }, base),
-    await startNorthbound({ socket: join(dir, 'gnmi-set.sock'), maySet: true }, base),
+    await startNorthbound({ socket: join(dir, 'gnmi-set.sock'), role: 'set' }, base),
+    await startNorthbound({ socket: join(dir, 'gnmi-config.sock'), role: 'config' }, base),
   ];
 });
 afterEach(async () => {
@@ -129,6 +136,44 @@ describe('gnmic', () => {
     expect(changes.map(({ operation }) => operation)).toEqual(['delete', 'replace', 'update']);
     expect(changes[1]).toMatchObject({ member: { role: 'receiver', address: '2001:db8:2::1' }, value: { qpn: 201 } });
     expect(await run(args)).toMatchObject({ code: 1, err: expect.stringContaining('PermissionDenied') });
+  });
+
+  test.each(['json', 'json_ietf'])('the configuration in %s: got, and set as one change', async (encoding) => {
+    const got = await run(['get', '--path', '/cnpd/configuration', '--type', 'config', '-e', encoding]);
+    expect([got.code, got.out]).toEqual([0, expect.stringContaining('"k-max": "100kB"')]);
+    writeFileSync(join(dir, 'ports.json'), '[{"interface": "eth3"}]');
+    const args = [
+      ...['set', '-e', encoding, '--delete', '/cnpd/configuration/stamp'],
+      // gnmic takes a list from a file only.
+      ...['--replace-path', '/cnpd/configuration/ports', '--replace-file', join(dir, 'ports.json')],
+      ...['--update-path', '/cnpd/configuration/log', '--update-value', '{"level": "debug"}'],
+      ...['--update-path', '/cnpd/configuration/persistent', '--update-value', 'false'],
+    ];
+    expect(await run(args, 'gnmi-config.sock')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"operation": "DELETE"'),
+    });
+    expect(configCalls).toEqual([
+      {
+        call: 'set',
+        terms: { isTemporary: true },
+        changes: [
+          { operation: 'delete', section: 'stamp' },
+          { operation: 'replace', section: 'ports', value: [{ interface: 'eth3' }] },
+          { operation: 'update', section: 'log', value: { level: 'debug' } },
+        ],
+      },
+    ]);
+    for (const socket of ['gnmi-set.sock', 'gnmi.sock'])
+      expect(await run(args, socket)).toMatchObject({ code: 1, err: expect.stringContaining('PermissionDenied') });
+    expect(configCalls).toHaveLength(1);
+  });
+
+  test('a change of the configuration is seen by who subscribes to it', async () => {
+    const stream = start(['subscribe', '--stream-mode', 'on-change', '--path', '/cnpd/configuration', '-e', 'json']);
+    await until('the first values', () => stream.out.includes('100kB'));
+    state.configuration.ports = new JsonText([{ interface: 'eth7' }]);
+    await until('the change', () => stream.out.includes('eth7'));
   });
 
   test.each(['json', 'json_ietf', 'proto'])('subscribe once in %s', async (encoding) => {
@@ -227,7 +272,10 @@ describe('gnmic over TLS', () => {
     ({ port } = probe.address() as AddressInfo);
     await new Promise((resolve) => probe.close(resolve));
     const tls = { certificate: files.at('router.pem'), key: files.at('router.key'), clientCa: files.at('ca.pem') };
-    const rights = [{ name: 'collector', read: ['/cnpd/status'], write: [] }];
+    const rights = [
+      { name: 'collector', read: ['/cnpd/status'], write: [] },
+      { name: 'operator', read: [], write: ['/cnpd/configuration'] },
+    ];
     servers.push(
       await startTcpNorthbound(readTcpSettings({ address: '127.0.0.1', port, tls, rights }), dependencies()),
     );
@@ -254,6 +302,13 @@ describe('gnmic over TLS', () => {
     const once = await over('collector', ['subscribe', '--mode', 'once', '--path', '/cnpd/status', '--format', 'flat']);
     expect(once.lines).toContain('cnpd/status/pid: 42');
     expect(await over('collector', ['get', '--path', '/cnpd/ports'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('PermissionDenied'),
+    });
+    const set = ['set', '--update-path', '/cnpd/configuration/log', '--update-value', '{"level": "warn"}'];
+    expect((await over('operator', set)).code).toBe(0);
+    expect(configCalls).toMatchObject([{ call: 'set', terms: {}, changes: [{ section: 'log' }] }]);
+    expect(await over('collector', set)).toMatchObject({
       code: 1,
       err: expect.stringContaining('PermissionDenied'),
     });

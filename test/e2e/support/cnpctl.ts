@@ -38,6 +38,7 @@ export async function cnpctlHere(
     socketOf: needsProgram,
     examine: needsProgram,
     uninstall: needsProgram,
+    check: needsProgram,
     readFile: () => undefined,
     writeFile: needsProgram,
     bundleSources: () => {

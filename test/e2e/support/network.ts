@@ -21,6 +21,8 @@ const REPOSITORY = new URL('../../..', import.meta.url).pathname;
 const DIST = process.env['CNPD_DIST'] ?? `${REPOSITORY}dist`;
 export const program = (name: string): string[] => [process.execPath, `${DIST}/${name}.js`];
 const CONFIG = '/etc/cnpd/cnpd.yaml';
+/** Commands of cnpctl that only ask a running cnpd. */
+const ASKING = ['show', 'reload', 'diff', 'confirm', 'rollback'];
 /**
  * As a service manager starts cnpd (docs/how-to/operations.md): with no capability to give up, so that it starts once,
  * not twice. How it gives them up by itself is in privileges.test.ts.
@@ -139,7 +141,7 @@ export class Router {
    * answer alike.
    */
   ctl(...args: string[]): Promise<RunResult> {
-    const asks = args.some((arg) => arg === 'show' || arg === 'reload') && !args.includes('--socket');
+    const asks = args.some((arg) => ASKING.includes(arg)) && !args.includes('--socket');
     const pid = this.#daemon?.pid;
     return asks && pid !== undefined ? cnpctlBeside(pid, args) : this.cnpctl(...args);
   }
