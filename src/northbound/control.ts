@@ -53,11 +53,6 @@ export function addControl(grpc: GrpcServer, access: Access, dependencies: North
       access.checkControl(CALLS[name], certificate);
       return run(request);
     };
-  const recorded = recordHandler(actions.recording);
-  const record = async (request: RecordRequest, { certificate }: Caller): Promise<RecordResponse> => {
-    access.checkControl(request.action === RecordRequest_Action.STATUS ? RECORD_STATUS : CALLS.record, certificate);
-    return recorded(request);
-  };
   const { reload, plan, configuration, apply, confirm, rollback } = configHandlers(actions);
   grpc.addService(
     {
@@ -81,10 +76,19 @@ export function addControl(grpc: GrpcServer, access: Access, dependencies: North
       rollback: handle(method.rollback, checked('rollback', rollback), dependencies),
       release: handle(method.release, checked('release', releaseHandler(dependencies)), dependencies),
       logLevels: handle(method.logLevels, checked('logLevels', logLevelsHandler(actions.logLevels)), dependencies),
-      record: handle(method.record, record, dependencies),
+      record: handle(method.record, recordCall(access, actions), dependencies),
       restartGroup: handle(method.restartGroup, checked('restartGroup', restartHandler(dependencies)), dependencies),
     },
   );
+}
+
+/** To see a recording is reading. @throws RpcError (from the returned function) */
+export function recordCall(access: Access, { recording }: Pick<NorthboundDependencies['actions'], 'recording'>) {
+  const record = recordHandler(recording);
+  return async (request: RecordRequest, { certificate }: Caller): Promise<RecordResponse> => {
+    access.checkControl(request.action === RecordRequest_Action.STATUS ? RECORD_STATUS : CALLS.record, certificate);
+    return record(request);
+  };
 }
 
 function restartHandler({ actions }: NorthboundDependencies) {

@@ -5,8 +5,11 @@ import { failing, fakeCnpd, run } from '../cli/fake-cnpd.fixture.ts';
 import { exampleState } from './state.fixture.ts';
 import { RecordRequest_Action as Action } from './gen/cnpd/v1/control_pb.js';
 import { type RecordAction, recordRequest, recordingStatus } from './record-client.ts';
+import { recordCall } from './control.ts';
 import { recordHandler } from './record.ts';
+import { unixAccess } from './rights.ts';
 
+const CALLER = { certificate: undefined, cancelled: { isCancelled: false } } as never;
 const OFF: RecordingStatus = { state: 'off', events: 0, bytes: 0, dropped: 0, machines: [] };
 const RUNNING: RecordingStatus = {
   ...{ state: 'recording', file: '/r.jsonl', startedAt: '2026-11-20T12:00:00.000Z', limitBytes: 1e6, limitSeconds: 60 },
@@ -20,7 +23,7 @@ function recording(more: Partial<Recording> = {}) {
     status: () => RUNNING,
     ...more,
   };
-  return { calls, handle: recordHandler(fake) };
+  return { calls, actions: { recording: fake }, handle: recordHandler(fake) };
 }
 type Request = Parameters<ReturnType<typeof recordHandler>>[0];
 const asked = (action: RecordAction): Request =>
@@ -48,6 +51,18 @@ test.each<[object, string, RegExp]>([
 ])('refused: %o', async (fields, code, message) => {
   const request = { ...asked({ action: 'status' }), ...fields };
   await expect(recording().handle(request)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+});
+
+test('on the socket for reading a recording is shown, and neither begun nor ended', async () => {
+  const { calls, actions } = recording();
+  const served = (role: 'read' | 'set') =>
+    recordCall(unixAccess(role, '/run/cnpd/gnmi.sock'), actions)(asked({ action: 'stop' }), CALLER);
+  await expect(served('read')).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
+  const shown = recordCall(unixAccess('read', '/run/cnpd/gnmi.sock'), actions);
+  expect(recordingStatus(await shown(asked({ action: 'status' }), CALLER))).toEqual(RUNNING);
+  expect(calls).toEqual([]);
+  await served('set');
+  expect(calls).toEqual(['stop']);
 });
 
 test('why it cannot begin is told', async () => {
