@@ -18,8 +18,9 @@ const GRANTS = {
   reconcile: ['plan', 'packet', 'kernel', 'model'],
   kernel: ['model'],
   frr: ['model'],
+  holo: ['model'],
   // What it says of a part it may ask of its types; how parts are wired is not its business.
-  diagnosis: ['plan', 'intent', 'groups', 'carriers', 'packet', 'frr', 'kernel', 'model'],
+  diagnosis: ['plan', 'intent', 'groups', 'carriers', 'packet', 'frr', 'holo', 'kernel', 'model'],
   state: [
     'plan',
     'intent',

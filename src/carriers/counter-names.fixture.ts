@@ -29,4 +29,4 @@ export function sourcesOf(directory: string): readonly { readonly file: string; 
 }
 
 /** The link to FRR, which the carriers share; it takes the prefix as a parameter. */
-export const linkSource = (): string => readFileSync(join(import.meta.dirname, 'frr-link.edge.ts'), 'utf8');
+export const linkSource = (): string => readFileSync(join(import.meta.dirname, 'router-link.edge.ts'), 'utf8');

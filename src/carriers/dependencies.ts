@@ -3,6 +3,7 @@ import type { Clock } from '../model/clock.ts';
 import type { CodePointValues } from '../model/code-points.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Recorder } from '../model/recording.ts';
+import type { SuiteName } from '../model/router-suite.ts';
 import type { Work } from '../model/work.ts';
 import type { CarrierSink } from './carrier.ts';
 
@@ -15,6 +16,8 @@ export interface CarrierDependencies {
   readonly codePoints: CodePointValues;
   /** Of the machines' events; absent: there is none. */
   readonly recorder?: Recorder | undefined;
+  /** The routing daemon beside cnpd; only log lines name it. */
+  readonly suite?: SuiteName;
   /** Milliseconds since 1970, for sequence numbers and time stamps. */
   readonly wallClock?: () => number;
   /** 0 ≤ x < 1. */

@@ -16,16 +16,22 @@ export interface GlobalOptions extends TargetOptions {
 }
 
 /**
- * Checks what needs no running cnpd: the file, and FRR's preconditions for its intent. With `kernel` (no running cnpd
- * can report it) also the kernel's features and the ports of the intent. What cannot be checked is an item too.
+ * Checks what needs no running cnpd: the file, and the routing suite's preconditions for its intent. With `kernel` (no
+ * running cnpd can report it) also the kernel's features and the ports of the intent. What cannot be checked is an item
+ * too.
  */
 type LocalExamination = (configFile: string, what: Examination) => Promise<Check[]>;
+/** FRR's directory of vty sockets, and the program vtysh. */
+export interface FrrPlace {
+  readonly vtyDir?: string;
+  readonly vtysh?: string;
+}
 export interface Examination {
   readonly kernel: boolean;
   /** Proxy Addresses of the groups of which the running cnpd is the root; absent: none runs. */
   readonly roots?: readonly string[];
-  /** Directory of FRR's vty sockets; FRR's default when absent. */
-  readonly vtyDir?: string;
+  /** Where FRR is, if it is the suite; its defaults when absent. */
+  readonly location?: FrrPlace;
 }
 
 /**

@@ -1,24 +1,23 @@
 // `cnpctl doctor`: everything that cnpd needs here, what is missing, and the command that fixes it. A running cnpd
-// knows the kernel, its ports and its paths; without one they are checked here. FRR and gobgpd are asked in either
-// case.
+// knows the kernel, its ports and its paths; without one they are checked here. The routing suite and gobgpd are
+// asked in either case.
 import { RUNNING, checkOriginated, notRunning, problemCheck } from '../diagnosis/running.ts';
 import type { BgpSessionState } from '../model/carrier-state.ts';
 import type { Check, Problem } from '../model/problem.ts';
 import { NorthboundError } from '../northbound/client.ts';
 import { CONFIG_FILE } from '../model/paths.ts';
 import type { Row } from '../model/state.ts';
-import { type Context, print, printJson, withCnpd } from './context.ts';
+import { type Context, type FrrPlace, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
 
 interface Status {
-  readonly problems?: readonly Omit<Problem, 'code'>[];
+  readonly problems?: readonly (Omit<Problem, 'code'> & { readonly code?: string })[];
   readonly intent: { readonly file: string };
 }
 
-export interface DoctorOptions {
+export interface DoctorOptions extends FrrPlace {
   readonly config?: string;
-  readonly vtyDir?: string;
 }
 
 /** Exit code 1 when anything is missing; not because of a warning. */
@@ -52,7 +51,7 @@ const fields = ({ id, claim, state, problem, remedy }: Check): Check => ({
   ...(remedy === undefined ? {} : { remedy }),
 });
 
-async function examine(context: Context, { config, vtyDir }: DoctorOptions): Promise<Check[]> {
+async function examine(context: Context, { config, vtyDir, vtysh }: DoctorOptions): Promise<Check[]> {
   let status: Status | undefined;
   let items: Check[];
   let roots: string[] | undefined;
@@ -80,7 +79,9 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
     ...(await context.examine(config ?? status?.intent.file ?? CONFIG_FILE, {
       kernel: status === undefined,
       ...(roots === undefined ? {} : { roots }),
-      ...(vtyDir === undefined ? {} : { vtyDir }),
+      ...((vtyDir ?? vtysh) !== undefined && {
+        location: { ...(vtyDir !== undefined && { vtyDir }), ...(vtysh !== undefined && { vtysh }) },
+      }),
     })),
   ];
 }

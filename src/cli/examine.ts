@@ -1,14 +1,14 @@
 // The checks of `cnpctl doctor` that need no running cnpd. They read cnpd.yaml, probe the kernel in a separate
-// namespace, plan as the daemon would and report the plan's problems, and ask FRR and gobgpd. cnpctl is put together
-// here and in main.ts, so this file may import what the commands may not.
+// namespace, plan as the daemon would and report the plan's problems, and ask the routing suite and gobgpd. cnpctl is
+// put together here and in main.ts, so this file may import what the commands may not.
 import { readKernelFacts } from '../coordinator/kernel-facts.edge.ts';
 import { readIntentFile } from '../daemon/intent-file.ts';
 import { checkFile } from '../diagnosis/configuration.ts';
 import { checkCorePorts, corePortsUnknown } from '../diagnosis/core-ports.ts';
-import { examineFrrFor } from '../diagnosis/frr/examine.ts';
 import { checkHeldPorts, heldPortsUnknown } from '../diagnosis/held-ports.ts';
 import { examineGobgp } from '../diagnosis/gobgp/check.ts';
 import { checkKernel, kernelSilent } from '../diagnosis/kernel.ts';
+import { suiteBeside } from '../diagnosis/suites/suite.ts';
 import type { Intent } from '../intent/intent.ts';
 import { KernelError } from '../kernel/errors.ts';
 import { type FqPort, FqPorts } from '../kernel/netlink/fq.ts';
@@ -25,7 +25,7 @@ import { plan } from '../plan/plan.ts';
 import type { Examination } from './context.ts';
 import { examineGroups } from './examine-groups.ts';
 
-export async function examine(configFile: string, { kernel, roots, vtyDir }: Examination): Promise<Check[]> {
+export async function examine(configFile: string, { kernel, roots, location = {} }: Examination): Promise<Check[]> {
   const read = readIntentFile(configFile);
   const intent = read.ok ? read.value.intent : undefined;
   return [
@@ -37,7 +37,7 @@ export async function examine(configFile: string, { kernel, roots, vtyDir }: Exa
             examineCorePorts(intent),
             examineHeldPorts(intent),
             examineGroups(intent, roots, () => withNetlink((netlink) => netlink.links())),
-            examineFrrFor(intent, vtyDir === undefined ? {} : { vtyDir }),
+            suiteBeside(intent, location).examine(),
             examineGobgp(intent),
           ])
         ).flat()

@@ -410,9 +410,9 @@ describe('cnpctl doctor', () => {
 
   test('without cnpd: that is missing, and the kernel is examined here', async () => {
     asked.length = 0;
-    const { code, out } = await run('doctor -c /x.yaml --vty-dir /d', failing('unreachable'), { examine });
+    const { code, out } = await run('doctor -c /x.yaml --vty-dir /d --vtysh /v', failing('unreachable'), { examine });
     expect({ code, firstLine: out.split('\n')[0] }).toEqual({ code: 1, firstLine: 'missing  cnpd: because' });
-    expect(asked).toEqual([['/x.yaml', { kernel: true, vtyDir: '/d' }]]);
+    expect(asked).toEqual([['/x.yaml', { kernel: true, location: { vtyDir: '/d', vtysh: '/v' } }]]);
   });
 
   test('the cnpd of a file that is named is asked at the socket of that file, unless --socket names another', async () => {

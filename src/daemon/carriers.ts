@@ -134,7 +134,9 @@ export class Carriers {
       ]),
       ...adjacencyProblems(intent, isis.carrier, isis.startedAt, now),
       ...isisProblems(intent, isis.carrier),
-      ...OSPF.flatMap((name) => ospfProblems(intent[name], this[name].carrier, this[name].startedAt, now)),
+      ...OSPF.flatMap((name) =>
+        ospfProblems(intent[name], this[name].carrier, this[name].startedAt, now, intent.router),
+      ),
       ...bgpProblems(bgp.carrier?.session(), bgp.startedAt, now),
       ...disputeProblems(bgp.carrier?.disputed() ?? false),
       ...promiseProblems(intent),
@@ -164,6 +166,7 @@ function createIsis(
     count,
     recorder,
     codePoints,
+    ...suiteOf(router),
     hostname: `${router.name}-cnpd`,
   });
 }
@@ -171,7 +174,7 @@ function createIsis(
 function createOspf(
   name: CarrierName,
   ospf: LinkState<OspfIntent>,
-  { codePoints }: Intent,
+  { codePoints, router }: Intent,
   { poller, sink, clock, work, logging, count, recorder }: CarriersDependencies,
 ): OspfCarrier {
   return createOspfCarrier(ospf, {
@@ -183,8 +186,11 @@ function createOspf(
     count,
     recorder,
     codePoints,
+    ...suiteOf(router),
   });
 }
+
+const suiteOf = ({ suite }: Intent['router']) => suite && { suite: suite.name };
 
 function createBgp(
   bgp: BgpIntent,

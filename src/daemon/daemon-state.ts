@@ -1,6 +1,7 @@
 // What the daemon shows: its parts as sources of the operational state, and the problems of all of them. Parts that do
 // not exist yet, or are replaced, are functions.
 import { reloadProblems } from '../diagnosis/configuration.ts';
+import { lostFlagProblems } from '../diagnosis/isis.ts';
 import type { LostNotifications } from '../diagnosis/lost-notifications.ts';
 import type { Coordinator } from '../coordinator/coordinator.ts';
 import { hasRoute } from '../kernel/netlink/has-route.ts';
@@ -71,6 +72,7 @@ export function problemsOf({ path, file, members, ...parts }: ShownParts): Probl
     ...parts.northbound.problems(file.intent),
     ...members.problems(),
     ...parts.carriers.problems(file.intent, Date.now()),
+    ...lostFlagProblems(parts.table.lostFlags(), (one) => parts.carriers.isis.carrier?.hostnameOf(one)),
     ...(parts.receivers()?.problems() ?? []),
     ...parts.coordinator.problems(),
     ...(parts.kernel()?.dataplane.problems() ?? []),

@@ -1,6 +1,7 @@
 // The command `cnpd`: runs the daemon or a subcommand. Exit codes: 0 success, 1 failure (a file with errors, a daemon
 // that could not start), 2 wrong usage.
 import { CommanderError } from 'commander';
+import type { Intent } from '../intent/intent.ts';
 import { intentJsonSchema } from '../intent/json-schema.ts';
 import { cannotStart } from '../kernel/capabilities.ts';
 import { isKernelError } from '../kernel/errors.ts';
@@ -19,6 +20,30 @@ import { untilTransfersPause } from './transfers.ts';
 import { VERSION } from './version.ts';
 
 const UMASK = 0o022;
+/** Options that are not for the process that goes on with fewer capabilities, once they were carried out. */
+const CONFIGURE = ['--configure', '--configure-frr'];
+
+interface SuiteToConfigure {
+  /** Once the carriers' interfaces exist. */
+  readonly afterStart: boolean;
+  /** @returns whether it has what cnpd needs; what is wrong has been printed */
+  configure(): Promise<boolean>;
+}
+
+async function suiteToConfigure(intent: Intent, { vtyDir, vtysh }: RunOptions): Promise<SuiteToConfigure> {
+  const { configureSuite, isConfiguredAfterStart } = await import('./configure-suite.ts');
+  const location = { ...(vtyDir !== undefined && { vtyDir }), ...(vtysh !== undefined && { vtysh }) };
+  return {
+    afterStart: isConfiguredAfterStart(intent),
+    configure: () => configureSuite(intent, location),
+  };
+}
+
+/** The error of a start that ends because the suite is not configured. */
+async function stopped(daemon: Daemon): Promise<Error> {
+  await daemon.stop();
+  return new Error('the routing suite could not be configured');
+}
 
 /**
  * Starts the daemon and waits for its end. SIGHUP reloads; SIGTERM and SIGINT wait for transfers of groups, withdraw
@@ -38,23 +63,26 @@ async function run(options: RunOptions): Promise<number> {
     log.error({ error: reason, code: 'EPERM' }, 'cannot start');
     return 1;
   }
-  if (options.configureFrr) {
-    const { configureFrr } = await import('./configure-frr.ts');
-    if (!(await configureFrr(read.value.intent, options.vtyDir))) return 1;
-  }
+  const suite =
+    options.configure || options.configureFrr ? await suiteToConfigure(read.value.intent, options) : undefined;
+  if (suite && !suite.afterStart && !(await suite.configure())) return 1;
   const { config: file, runDir } = options;
   const stateDir = options.stateDir ?? stateDirOf(runDir);
   const started = { file, runDir, stateDir, config: read.value, record: options.record ?? false };
   // cnpd's files get fixed modes, whatever the umask was. vtysh, above, ran with the original umask.
   process.umask(UMASK);
   // After vtysh, which needs more capabilities than cnpd.
-  dropPrivileges({ file, runDir, stateDir, intent: read.value.intent }, log);
+  dropPrivileges({ file, runDir, stateDir, intent: read.value.intent }, log, suite?.afterStart ? [] : CONFIGURE);
   // Not before: the process that gives up its capabilities would load carriers and gRPC in vain.
   const { startDaemon } = await import('./daemon.ts');
   const manager = serviceManager(process.env, process.pid, { log });
   try {
     const starting = startDaemon(started, { logging, manager });
-    await Promise.all([starting.then(() => manager.ready()), untilSignalled(starting, { manager, log })]);
+    const ready = starting.then(async (daemon) => {
+      if (suite?.afterStart && !(await suite.configure())) throw await stopped(daemon);
+      manager.ready();
+    });
+    await Promise.all([ready, untilSignalled(starting, { manager, log })]);
     // Exit explicitly: a normal exit of Node restores the signal handlers first. A SIGHUP at that moment (a reload
     // during a stop) would then end the process as a failure.
     return process.exit(0);

@@ -76,8 +76,9 @@ function keptFor(started: Started): Partial<Record<Capability, string>> {
 /**
  * Drops unneeded capabilities, which executes this program again in the same process. Returns if there is nothing to
  * drop.
+ * @param done options that were carried out and are not repeated
  */
-export function dropPrivileges(started: Started, log: Log): void {
+export function dropPrivileges(started: Started, log: Log, done: readonly string[]): void {
   const again = process.env[DONE] !== undefined;
   delete process.env[DONE];
   if (again) return;
@@ -98,7 +99,7 @@ export function dropPrivileges(started: Started, log: Log): void {
     becomeWithout(keep, process.execPath, [
       process.argv0,
       ...process.execArgv,
-      ...process.argv.slice(1).filter((argument) => argument !== '--configure-frr'),
+      ...process.argv.slice(1).filter((argument) => !done.includes(argument)),
     ]);
   } catch (error) {
     delete process.env[DONE];

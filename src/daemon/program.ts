@@ -6,8 +6,11 @@ export interface RunOptions {
   readonly config: string;
   readonly runDir: string;
   readonly stateDir?: string;
+  readonly configure?: boolean;
+  /** The older name of `configure`. */
   readonly configureFrr?: boolean;
   readonly vtyDir?: string;
+  readonly vtysh?: string;
   readonly record?: boolean;
 }
 
@@ -35,8 +38,13 @@ export function cnpdProgram(version: string, actions: Actions): Command {
       '--state-dir <dir>',
       `directory of what survives a reboot (default: ${STATE_DIR}, and none with another --run-dir)`,
     )
-    .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure-frr (default: /var/run/frr)")
-    .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
+    .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure (default: /var/run/frr)")
+    .option('--vtysh <path>', "FRR's vtysh, for --configure (default: the one on the search path)")
+    .option(
+      '--configure',
+      'give the routing suite the configuration that cnpd needs: FRR through vtysh, Holo over gRPC',
+    )
+    .option('--configure-frr', 'the older name of --configure')
     .option('--record', 'record the events of the protocol and hold machines from the start, for `cnpd replay`')
     .action((options: RunOptions) => actions.run(options));
   program

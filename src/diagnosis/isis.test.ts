@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import type { IsisNeighborState, IsisTrouble } from '../model/carrier-state.ts';
-import { adjacencyProblems, isisProblems } from './isis.ts';
+import { isHazard } from '../model/problem.ts';
+import { healthOf } from '../state/state-source.ts';
+import { problemCheck } from './running.ts';
+import { adjacencyProblems, holoProblems, isisProblems, lostFlagProblems } from './isis.ts';
 
-const intent = { isis: { interface: 'cnpd-isis' } } as unknown as Intent;
+const router = { name: 'r', reversePathCheck: true };
+const intent = { router, isis: { interface: 'cnpd-isis' } } as unknown as Intent;
 const START = Date.parse('2026-01-01T00:00:00Z');
 const neighbor = (state: IsisNeighborState['state'], since: number) => ({
   neighbors: () => [{ state, since: new Date(since).toISOString() } as IsisNeighborState],
@@ -35,7 +39,7 @@ describe('IS-IS beside a neighbor', () => {
     trouble: () => [{ level: 2 as const, databaseFull: false, systemIdContested: false, exhausted: [], ...more }],
   });
   const isis = (authentication: object = {}): Intent =>
-    ({ isis: { systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1), authentication } }) as unknown as Intent;
+    ({ router, isis: { systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1), authentication } }) as unknown as Intent;
   const until = '2026-11-23T05:00:00.000Z';
 
   test('nothing', () => {
@@ -85,4 +89,47 @@ describe('IS-IS beside a neighbor', () => {
       expect(keyed!.remedy).toContain('change isis.authentication.domain');
     },
   );
+});
+
+test('flags that are lost between levels: who loses them', () => {
+  const lost = { prefixes: 2, originators: ['L2 0000.0000.0002', 'L2 0000.0000.0003'] };
+  const nameOf = (one: string) => (one.endsWith('2') ? 'abr' : undefined);
+  expect(lostFlagProblems({ prefixes: 0, originators: [] }, nameOf)).toEqual([]);
+  expect(lostFlagProblems(lost, nameOf)).toMatchObject([
+    {
+      code: 'isis.flags-lost',
+      problem: expect.stringMatching(
+        /^2 sender prefixes .* without the P-flag.* of abr, 0000.0000.0003 drops the flag$/,
+      ),
+      remedy: 'run cnpd with isis.level 1-2 there as well: at abr, 0000.0000.0003',
+    },
+  ]);
+  const many = { prefixes: 9, originators: ['a', 'b', 'c', 'd'] };
+  expect(lostFlagProblems(many, () => undefined)[0]!.remedy).toMatch(/at a, b, c and others$/);
+});
+
+describe('another routing suite than FRR', () => {
+  const beside = (name: 'holo' | 'none'): Intent =>
+    ({ ...isisOf(), router: { ...router, suite: { name } } }) as unknown as Intent;
+  const isisOf = () => ({ isis: { interface: 'cnpd-isis' } });
+
+  test('remedies name it', () => {
+    const remedy = (name: 'holo' | 'none') =>
+      adjacencyProblems(beside(name), { neighbors: () => [] }, START, START + 1e6)[0]!.remedy;
+    expect([remedy('holo'), remedy('none')]).toEqual([
+      'fix what `cnpctl doctor` finds in Holo',
+      'fix what `cnpctl doctor` finds in the routing daemon',
+    ]);
+  });
+
+  test('Holo beside IS-IS is a hazard that degrades nothing', () => {
+    const problems = holoProblems(beside('holo'));
+    expect(problems).toMatchObject([
+      { code: 'isis.holo-database', remedy: expect.stringContaining('cnpctl show isis database') },
+    ]);
+    expect(problems.every(isHazard)).toBe(true);
+    expect([holoProblems(beside('none')), holoProblems(intent)]).toEqual([[], []]);
+    expect(healthOf(problems, [])).toBe('running');
+    expect(problems.map(problemCheck)).toMatchObject([{ state: 'warning' }]);
+  });
 });

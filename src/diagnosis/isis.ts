@@ -3,8 +3,12 @@
 import type { Intent, IsisIntent } from '../intent/intent.ts';
 import type { IsisNeighborState, IsisTrouble } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
+import { titleOf } from '../model/router-suite.ts';
 import { formatSystemId } from '../packet/isis/lsp-id.ts';
 import { ADJACENCY_PATIENCE_MS } from './patience.ts';
+
+/** Routers that a problem names. */
+const MOST_NAMES = 3;
 
 const isisProblem = (code: ProblemCode, problem: string, remedy: string): Problem => ({
   code,
@@ -27,7 +31,7 @@ export function adjacencyProblems(
   const problem =
     `no IS-IS neighbor is up on ${intent.isis.interface}: nothing is advertised, ` +
     'and learned entries are held for a while and then dropped';
-  return [isisProblem('isis.no-neighbor', problem, 'fix what `cnpctl doctor` finds in FRR')];
+  return [isisProblem('isis.no-neighbor', problem, `fix what \`cnpctl doctor\` finds in ${titleOf(intent.router)}`)];
 }
 
 /** For each level. */
@@ -36,7 +40,7 @@ export function isisProblems(intent: Intent, carrier: { trouble(): IsisTrouble[]
 }
 
 function levelProblems(
-  { isis }: Intent,
+  { isis, router }: Intent,
   { level, databaseFull, systemIdContested, exhausted }: IsisTrouble,
 ): Problem[] {
   const problems: Problem[] = [];
@@ -48,7 +52,7 @@ function levelProblems(
       'if no other router has it, LSPs of this router are forged: authenticate the level';
     problems.push(isisProblem('isis.system-id-contested', problem, remedy));
   }
-  if (exhausted.length > 0) problems.push(exhaustedProblem(isis?.authentication, level, exhausted));
+  if (exhausted.length > 0) problems.push(exhaustedProblem(isis?.authentication, level, exhausted, router));
   if (databaseFull) {
     const problem = `the level-${level} database of IS-IS is full: LSPs were refused, or their prefixes are not learned`;
     const remedy = 'find the routers with many or long LSPs in `cnpctl show isis database`';
@@ -57,16 +61,49 @@ function levelProblems(
   return problems;
 }
 
+/**
+ * Routers between levels whose routing daemon forwards no flags. @param lost by learned/lost-flags.ts
+ * @param nameOf the hostname of an originator, where it is known
+ */
+export function lostFlagProblems(
+  { prefixes, originators }: { readonly prefixes: number; readonly originators: readonly string[] },
+  nameOf: (originator: string) => string | undefined,
+): Problem[] {
+  if (prefixes === 0) return [];
+  const names = originators.map((originator) => nameOf(originator) ?? originator.replace(/^L[12] /, ''));
+  const routers = names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(', ')} and others` : names.join(', ');
+  const problem =
+    `${prefixes === 1 ? 'a sender prefix comes' : `${prefixes} sender prefixes come`} from another level of IS-IS ` +
+    `without the P-flag: their senders are not notified. The routing daemon of ${routers} drops the flag`;
+  return [isisProblem('isis.flags-lost', problem, `run cnpd with isis.level 1-2 there as well: at ${routers}`)];
+}
+
+/** Known from the file alone. */
+export function holoProblems({ router, isis }: Pick<Intent, 'router' | 'isis'>): Problem[] {
+  if (router.suite?.name !== 'holo' || !isis) return [];
+  const problem =
+    'Holo (0.9) stops its IS-IS when its database is read over its northbound: with metrics for signaling in it, ' +
+    'state of all of IS-IS must not be asked for';
+  const remedy = 'read the database with `cnpctl show isis database`, and keep other clients from reading it of Holo';
+  return [isisProblem('isis.holo-database', problem, remedy)];
+}
+
+const keyOfLevel = ({ suite }: Intent['router'], key: string, level: 1 | 2): string =>
+  suite === undefined || suite.name === 'frr'
+    ? `${key}-password md5 KEY authenticate snp validate in FRR`
+    : `the same HMAC-MD5 key of level ${level} in ${titleOf({ suite })}`;
+
 function exhaustedProblem(
   authentication: IsisIntent['authentication'] | undefined,
   level: 1 | 2,
   exhausted: IsisTrouble['exhausted'],
+  router: Intent['router'],
 ): Problem {
   const key = level === 1 ? 'area' : 'domain';
   const have = authentication?.[key] !== undefined;
   const authenticate =
-    `${have ? 'change' : 'set'} isis.authentication.${key} in cnpd.yaml and ${key}-password md5 KEY ` +
-    'authenticate snp validate in FRR, on all routers of the level';
+    `${have ? 'change' : 'set'} isis.authentication.${key} in cnpd.yaml and ` +
+    `${keyOfLevel(router, key, level)}, on all routers of the level`;
   const forged = `LSPs of this router with the highest sequence number, which it did not issue, were in level ${level}`;
   const zero = exhausted.find(({ fragment }) => fragment === 0);
   if (zero) {

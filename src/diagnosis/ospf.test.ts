@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { OspfNeighborState } from '../model/carrier-state.ts';
-import { borderProblems, ospfProblems } from './ospf.ts';
+import { borderProblems, ospfProblems as problemsBeside } from './ospf.ts';
+
+const ROUTER = { name: 'r', reversePathCheck: true };
+type Problems = typeof problemsBeside;
+type Arguments = Parameters<Problems> extends [infer A, infer B, infer C, infer D, unknown] ? [A, B, C, D] : never;
+const ospfProblems = (...given: Arguments): ReturnType<Problems> => problemsBeside(...given, ROUTER);
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 
@@ -36,6 +41,13 @@ describe('problems of OSPF', () => {
     ],
   });
   const LATE = START + 3_600_000;
+
+  test('another suite than FRR is called by its name, and gets no commands of vtysh', () => {
+    const holo = { ...ROUTER, suite: { name: 'holo' as const, target: '127.0.0.1:50051' } };
+    const [problem] = problemsBeside(ospf(), says('full', { takesOpaque: false }), START, START, holo);
+    expect(problem!.problem).toMatch(/^Holo accepts no opaque LSAs/);
+    expect(problem!.remedy).toBe('have Holo accept opaque LSAs (RFC 5250)');
+  });
 
   test('an area with a full neighbor has no problem', () =>
     expect(ospfProblems(ospf(), says('full'), START, LATE)).toEqual([]));

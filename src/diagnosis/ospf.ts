@@ -2,6 +2,7 @@
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { OspfNeighborState } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
+import { SUITE_TITLES, titleOf } from '../model/router-suite.ts';
 import { formatId } from '../packet/ospf/router-id.ts';
 import { ADJACENCY_PATIENCE_MS } from './patience.ts';
 
@@ -11,13 +12,14 @@ export function ospfProblems(
   carrier: { neighbors(): OspfNeighborState[] } | undefined,
   startedAt: number,
   now: number,
+  router: Intent['router'],
 ): Problem[] {
   if (!intent || !carrier) return [];
   return carrier.neighbors().flatMap((neighbor) => {
     // Not the time in its state: an exchange that restarts again and again is never in one for long.
     const since = Math.max(startedAt, Date.parse(neighbor.notFullSince ?? neighbor.since));
     const late = now - since >= ADJACENCY_PATIENCE_MS + intent.helloSeconds * 1000;
-    return [...standing(intent, neighbor), ...adjacency(intent, neighbor, late)].slice(0, 1);
+    return [...standing(intent, neighbor, router), ...adjacency(intent, neighbor, late, titleOf(router))].slice(0, 1);
   });
 }
 
@@ -29,12 +31,16 @@ const ospf = (
 ): Problem[] => [{ code, feature: `ospfv${version}`, problem, remedy }];
 
 /** Whether or not the neighbor is full. */
-function standing(intent: OspfIntent, neighbor: OspfNeighborState): Problem[] {
+function standing(intent: OspfIntent, neighbor: OspfNeighborState, router: Intent['router']): Problem[] {
   const { version } = intent;
   const { area } = neighbor;
   if (neighbor.takesOpaque === false) {
-    const problem = `FRR accepts no opaque LSAs on ${neighbor.interface} (area ${area}): nothing is advertised there`;
-    const remedy = "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque'";
+    const suite = titleOf(router);
+    const problem = `${suite} accepts no opaque LSAs on ${neighbor.interface} (area ${area}): nothing is advertised there`;
+    const remedy =
+      router.suite === undefined || router.suite.name === 'frr'
+        ? "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque'"
+        : `have ${suite} accept opaque LSAs (RFC 5250)`;
     return ospf(intent, 'ospf.no-opaque', problem, remedy);
   }
   if (neighbor.routerIdContested) {
@@ -55,8 +61,8 @@ function standing(intent: OspfIntent, neighbor: OspfNeighborState): Problem[] {
   return [];
 }
 
-/** @param late whether an adjacency should be up by now */
-function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolean): Problem[] {
+/** @param late whether an adjacency should be up by now @param suite the routing daemon */
+function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolean, suite: string): Problem[] {
   const { version } = intent;
   const { area, state, mtu } = neighbor;
   if (state === 'full') return [];
@@ -68,9 +74,9 @@ function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolea
     ((mtu > declared.mtu && !declared.ignoreMtu) || (mtu < declared.mtu && late && state === 'ex-start'))
   ) {
     const problem =
-      `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} in FRR and ${declared.mtu} in cnpd: ` +
+      `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} in ${suite} and ${declared.mtu} in cnpd: ` +
       'the databases cannot be exchanged';
-    const ifMtu = version === 3 ? ', or remove `ifmtu` from FRR' : '';
+    const ifMtu = version === 3 && suite === SUITE_TITLES.frr ? ', or remove `ifmtu` from FRR' : '';
     const remedy =
       `ip link set ${neighbor.interface} mtu ${declared.mtu}${ifMtu}, ` +
       `or set ospfv${version}.areas mtu to ${mtu} in cnpd.yaml`;
@@ -81,7 +87,7 @@ function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolea
     `no OSPFv${version} neighbor is full on ${neighbor.interface} (area ${area}) ` +
     `but ${state} (${neighbor.reason}): nothing is advertised there, ` +
     'and learned entries are held for a while and then dropped';
-  return ospf(intent, 'ospf.no-neighbor', problem, 'fix what `cnpctl doctor` finds in FRR');
+  return ospf(intent, 'ospf.no-neighbor', problem, `fix what \`cnpctl doctor\` finds in ${suite}`);
 }
 
 /**

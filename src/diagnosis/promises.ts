@@ -9,6 +9,7 @@ import {
 } from '../model/assigned-numbers.ts';
 import type { Problem } from '../model/problem.ts';
 import { carriageProblems } from './advertised.ts';
+import { holoProblems } from './isis.ts';
 import { borderProblems } from './ospf.ts';
 
 /** Values that other routers understand differently: the risk that `allow-assigned` accepts. */
@@ -57,5 +58,6 @@ export const promiseProblems = (intent: Intent): Problem[] => [
   ...codePointProblems(intent),
   ...carriageProblems(intent),
   ...borderProblems(intent),
+  ...holoProblems(intent),
   ...outsideProblems(intent),
 ];

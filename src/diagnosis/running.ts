@@ -1,6 +1,6 @@
 // A running cnpd in `cnpctl doctor`: whether it runs, its own problems, and its paths in gobgpd.
 import type { BgpSessionState } from '../model/carrier-state.ts';
-import type { Check, Problem } from '../model/problem.ts';
+import { type Check, type Problem, isHazard } from '../model/problem.ts';
 
 const DAEMON = { id: 'cnpd', claim: 'cnpd runs' } as const;
 
@@ -14,11 +14,14 @@ export const notRunning = (error: Error, unreachable: boolean): Check => ({
   remedy: unreachable ? 'systemctl start cnpd' : 'systemctl restart cnpd; journalctl -u cnpd',
 });
 
+/** As the running cnpd tells it. */
+type ToldProblem = Omit<Problem, 'code'> & { readonly code?: string };
+
 /** A problem as a check of `cnpctl doctor`. */
-export const problemCheck = ({ feature, problem, remedy }: Omit<Problem, 'code'>): Check => ({
+export const problemCheck = ({ code, feature, problem, remedy }: ToldProblem): Check => ({
   id: feature,
   claim: `${feature} works`,
-  state: 'missing',
+  state: isHazard({ ...(code !== undefined && { code }) }) ? 'warning' : 'missing',
   problem,
   remedy,
 });

@@ -1,13 +1,17 @@
-// `cnpd --configure-frr`: gives FRR the lines that the preconditions miss and that are cnpd's to give, through vtysh.
-// Lines are shown before they are applied and checked afterwards; when FRR refuses one, those before it are taken back.
-// FRR's startup configuration is written only when asked.
+// `cnpd --configure` beside FRR: gives it the lines that the preconditions miss and that are cnpd's to give, through
+// vtysh. Lines are shown before they are applied and checked afterwards. When FRR refuses one, those before it are
+// taken back. FRR's startup configuration is written only when asked.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Log } from '../model/log.ts';
+import {
+  ConfigureError,
+  type ConfigureDependencies as SuiteDependencies,
+  type ConfigureOptions as SuiteOptions,
+} from '../model/router-suite.ts';
 import { type FrrCheck, type FrrLine, shownLine } from './check.ts';
-import type { FrrLocation } from './frr-facts.ts';
+import { type FrrLocation, vtyshCommand } from './frr-facts.ts';
 
 interface CommandResult {
   readonly status: number | null;
@@ -18,31 +22,10 @@ interface CommandResult {
 /** Runs a program with `input` on its standard input. */
 export type RunCommand = (command: string, args: readonly string[], input: string) => Promise<CommandResult>;
 
-export class ConfigureError extends Error {
-  /**
-   * `unreachable`: a routing daemon does not answer, and nothing was changed; `refused`: FRR refused a line;
-   * `undo-failed`: and the lines before it could not be rolled back; `save`: only writing failed.
-   */
-  readonly code: 'unreachable' | 'refused' | 'undo-failed' | 'save';
-  constructor(code: ConfigureError['code'], message: string) {
-    super(message);
-    this.name = 'ConfigureError';
-    this.code = code;
-  }
-}
+export interface ConfigureOptions extends FrrLocation, SuiteOptions {}
 
-export interface ConfigureOptions extends FrrLocation {
-  /** Also `write memory`. */
-  readonly save: boolean;
-  /** Only say what would be done. */
-  readonly dryRun?: boolean;
-}
-
-interface ConfigureDependencies {
+interface ConfigureDependencies extends SuiteDependencies {
   readonly run: RunCommand;
-  /** One line for the operator. */
-  readonly say: (line: string) => void;
-  readonly log: Log;
 }
 
 interface ConfigureOutcome {
@@ -124,9 +107,6 @@ async function takeBack(
   return left;
 }
 
-const socketArguments = (options: ConfigureOptions): string[] =>
-  options.vtyDir === undefined ? [] : ['--vty_socket', options.vtyDir];
-
 /** Where there is no vtysh.conf, as in many containers, vtysh says so and goes on. */
 const HARMLESS = /^% Can't open configuration file .*$/gm;
 
@@ -141,11 +121,8 @@ async function configureLine(
   options: ConfigureOptions,
   { run }: ConfigureDependencies,
 ): Promise<string | undefined> {
-  const { status, output } = await run(
-    'vtysh',
-    [...socketArguments(options), '-f', '/dev/stdin'],
-    `${line.context}\n${text}\n`,
-  );
+  const [vtysh, ...sockets] = vtyshCommand(options);
+  const { status, output } = await run(vtysh, [...sockets, '-f', '/dev/stdin'], `${line.context}\n${text}\n`);
   const printed = output
     .replace(HARMLESS, '')
     .trim()
@@ -156,7 +133,8 @@ async function configureLine(
 }
 
 async function save(options: ConfigureOptions, { run, say }: ConfigureDependencies): Promise<void> {
-  const { status, output } = await run('vtysh', [...socketArguments(options), '-c', 'write memory'], '');
+  const [vtysh, ...sockets] = vtyshCommand(options);
+  const { status, output } = await run(vtysh, [...sockets, '-c', 'write memory'], '');
   if (status !== 0) throw new ConfigureError('save', `write memory failed: ${output.trim()}`);
   say('written to the startup configuration');
 }

@@ -34,9 +34,17 @@ export interface FrrFacts {
 export interface FrrLocation {
   /** Directory of the vty sockets. */
   readonly vtyDir?: string;
+  /** The program; default: the one on the search path. */
+  readonly vtysh?: string;
   readonly vty?: VtyOptions;
   readonly daemonsFile?: string;
 }
+
+/** Program and first arguments with which vtysh reaches this FRR. */
+export const vtyshCommand = ({ vtysh = 'vtysh', vtyDir }: FrrLocation): [string, ...string[]] => [
+  vtysh,
+  ...(vtyDir === undefined ? [] : ['--vty_socket', vtyDir]),
+];
 
 /** Never rejects: what cannot be asked is a fact too. */
 export async function gatherFrrFacts(location: FrrLocation, interfaceName: string): Promise<FrrFacts> {

@@ -32,7 +32,7 @@ export function isLocalTarget(target: string): boolean {
   return address !== undefined && (address.family === 4 ? address.value >> 24n === 127n : address.value === 1n);
 }
 
-export const gobgpTarget: ValueKind<string> = {
+export const grpcTarget: ValueKind<string> = {
   allowed: 'HOST:PORT such as 127.0.0.1:50051 or [::1]:50051, or unix:/PATH',
   json: {
     type: 'string',

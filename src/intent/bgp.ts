@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import type { Family, IpAddress } from '../model/address.ts';
 import { hostAddress } from './address-values.ts';
-import { asNumber, community, gobgpTarget, isLocalTarget, largeCommunity, pemFile, serverName } from './bgp-values.ts';
+import { asNumber, community, grpcTarget, isLocalTarget, largeCommunity, pemFile, serverName } from './bgp-values.ts';
 import type { Loopback } from './router.ts';
 import { defaulted, enabled, filled, holdUnreachable, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, oneAFamily, orDefaults, unique } from './seen.ts';
@@ -78,7 +78,7 @@ const tls = section(
 
 const gobgp = section(
   {
-    target: defaulted(gobgpTarget, '127.0.0.1:50051', "gobgpd's gRPC interface (--api-hosts): HOST:PORT or unix:/PATH"),
+    target: defaulted(grpcTarget, '127.0.0.1:50051', "gobgpd's gRPC interface (--api-hosts): HOST:PORT or unix:/PATH"),
     tls: tls.optional(),
     plaintext: defaulted(
       onOff,

@@ -1,15 +1,17 @@
 // The section `router`: who this router is.
 import type * as z from 'zod';
+import { DEFAULT_SUITE, SUITE_NAMES, type SuiteName } from '../model/router-suite.ts';
 import type { Family, IpAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import { hostAddress } from './address-values.ts';
+import { grpcTarget, isLocalTarget } from './bgp-values.ts';
 import type * as notifications from './notifications.ts';
 import type * as ports from './ports.ts';
 import type * as proxy from './proxy.ts';
 import { defaulted, filled, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each } from './seen.ts';
 import type * as stamp from './stamp.ts';
-import { hostname, interfaceName, onOff } from './values.ts';
+import { hostname, interfaceName, oneOf, onOff } from './values.ts';
 
 export interface RouterIntent {
   readonly name: string;
@@ -23,7 +25,19 @@ export interface RouterIntent {
   readonly reversePathCheck: boolean;
   /** Interfaces towards other routers of the domain; absent: those with a route through a gateway. */
   readonly corePorts?: readonly string[];
+  /** The routing suite beside cnpd. Absent: DEFAULT_SUITE. */
+  readonly suite?: SuiteIntent;
 }
+
+/** `target`: Holo's gRPC northbound, `HOST:PORT`. */
+export type SuiteIntent =
+  | { readonly name: Exclude<SuiteName, 'holo'> }
+  | { readonly name: 'holo'; readonly target: string };
+
+const holo = section(
+  { grpc: defaulted(grpcTarget, '127.0.0.1:50051', "Holo's gRPC northbound, on this machine") },
+  'where Holo is asked and configured; used with suite: holo',
+);
 
 export const schema = section(
   {
@@ -45,6 +59,12 @@ export const schema = section(
       value(interfaceName, 'interface'),
       'interfaces to other routers of the domain, for that check; default: those with a route through a gateway',
     ).optional(),
+    suite: defaulted(
+      oneOf(...SUITE_NAMES),
+      DEFAULT_SUITE,
+      'the routing suite beside cnpd; none: one that the operator configures',
+    ),
+    holo: holo.optional(),
   },
   'who this router is',
 );
@@ -126,15 +146,27 @@ function loopbacks(file: Sections, report: Report): void {
   }
 }
 
-export const rules: readonly Rule<Sections>[] = [loopbacks];
+function suites({ router }: Sections, report: Report): void {
+  const target = router?.holo?.grpc;
+  if (target === undefined || isLocalTarget(target)) return;
+  const reason = `${target} is another machine: cnpd configures the suite of its own router, and without TLS`;
+  report(['router', 'holo', 'grpc'], 'a target on this machine', reason);
+}
+
+export const rules: readonly Rule<Sections>[] = [loopbacks, suites];
 
 export function build(declared: z.output<typeof schema>): RouterIntent {
-  const { name, loopback, 'reverse-path-check': reversePathCheck, 'core-ports': corePorts } = filled(schema, declared);
+  const { name, loopback, suite, ...rest } = filled(schema, declared);
+  const { 'reverse-path-check': reversePathCheck, 'core-ports': corePorts } = rest;
   return {
     name,
     ...(loopback?.ipv4 && { loopback4: loopback.ipv4 }),
     ...(loopback?.ipv6 && { loopback6: loopback.ipv6 }),
     reversePathCheck,
     ...(corePorts && { corePorts }),
+    ...(suite !== DEFAULT_SUITE && { suite: suiteOf(suite, rest.holo) }),
   };
 }
+
+const suiteOf = (name: SuiteName, declared: z.output<typeof holo> | undefined): SuiteIntent =>
+  name === 'holo' ? { name, target: filled(holo, declared).grpc } : { name };

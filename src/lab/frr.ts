@@ -43,6 +43,23 @@ interface FrrPlan {
   readonly loadConfiguration: boolean;
 }
 
+/**
+ * The root of another FRR than this machine's, as test/frr10/build.sh makes it: CNPD_FRR, for nodes whose name matches
+ * CNPD_FRR_NODES (default: all). Undefined: this machine's.
+ */
+export function otherFrr(node: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const { CNPD_FRR: root, CNPD_FRR_NODES: nodes = '' } = env;
+  return root !== undefined && root !== '' && new RegExp(nodes).test(node) ? root : undefined;
+}
+
+/** Commands that put another FRR over this machine's, in a mount namespace. */
+export const frrMounts = (root: string): string[] =>
+  [
+    [`${root}/started`, '/usr/lib/frr'],
+    [`${root}/started/vtysh`, '/usr/bin/vtysh'],
+    [`${root}/usr/share/yang`, '/usr/share/yang'],
+  ].map(([source, target]) => `mount -n --bind ${q(source!)} ${target!}`);
+
 /** Reads Debian's `daemons` file, which is a list of shell assignments. Unknown keys are FRR's own business. */
 export function parseDaemons(text: string): FrrPlan {
   const values = new Map<string, string>();

@@ -4,6 +4,7 @@
 // a container. /tmp, /home and /usr are the machine's own.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { frrMounts } from './frr.ts';
 import { quoteWord as q } from './shell.ts';
 import type { Bind, NodeSpec } from './topology.ts';
 
@@ -98,8 +99,12 @@ function mountLines(node: NodeSpec, root: string, paths: Paths): string[] {
   ];
 }
 
-/** @param directory of the lab, a private tmpfs. The script runs as root inside the node's new namespaces. */
-export function nodeScript(node: NodeSpec, directory: string, paths: Paths): string {
+/**
+ * The script runs as root inside the node's new namespaces.
+ * @param directory of the lab, a private tmpfs
+ * @param frr the root of another FRR than this machine's
+ */
+export function nodeScript(node: NodeSpec, directory: string, paths: Paths, frr?: string): string {
   const lines = [
     'set -eu',
     `hostname ${q(node.name)}`,
@@ -114,6 +119,7 @@ export function nodeScript(node: NodeSpec, directory: string, paths: Paths): str
     "  echo 'service integrated-vtysh-config' > /etc/frr/vtysh.conf",
     '  chown frr:frr /run/frr /var/log/frr /var/tmp/frr /etc/frr',
     'fi',
+    ...(frr === undefined ? [] : frrMounts(frr)),
     ...node.binds.flatMap((b, i) => bindLines(b, i, paths)),
     ...together(
       'umount -n',

@@ -9,7 +9,7 @@ import type { Log } from '../model/log.ts';
 import { takeDown } from './down.ts';
 import { enterArguments, nodeEnvironment } from './enter.ts';
 import { LabError } from './error.ts';
-import { frrScript, parseDaemons } from './frr.ts';
+import { frrScript, otherFrr, parseDaemons } from './frr.ts';
 import { holdNamespaces } from './holder.ts';
 import { createLinks } from './links.ts';
 import { bindProblem, machinePaths, nodeScript } from './node-script.ts';
@@ -135,7 +135,7 @@ class Up {
     this.#dependencies.signal?.throwIfAborted();
     const lab = this.#topology.name;
     await mustRun(['ip', 'netns', 'add', node.container]);
-    const script = nodeScript(node, labDirectory(lab), machinePaths);
+    const script = nodeScript(node, labDirectory(lab), machinePaths, otherFrr(node.name, process.env));
     const holder = await holdNamespaces(lab, this.#nodeState(node), script);
     const nodes = this.#state.nodes.map((n) => (n.name === node.name ? { ...n, holder } : n));
     this.#write({ ...this.#state, nodes });

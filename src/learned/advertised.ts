@@ -9,6 +9,7 @@ import { CandidateHeaps } from './candidate-heap.ts';
 import { Claims } from './claims.ts';
 import type { Answer } from './forwarding.ts';
 import type { SenderAdvertisement } from './kinds.ts';
+import { FlaglessPrefixes, type LostFlags } from './lost-flags.ts';
 import { NodeQueue } from './node-queue.ts';
 import type { Advertisement, Source } from './preference.ts';
 import type { WallTime } from './wall-time.ts';
@@ -22,6 +23,7 @@ export class Advertised {
   private readonly heads = new Column<Advertisement>();
   private readonly heaps = new CandidateHeaps();
   private readonly claims = new Claims();
+  private readonly flagless = new FlaglessPrefixes();
   /**
    * Nodes whose advertisements have changed since they were last taken from here. The choice is made once per node,
    * however many changes there were.
@@ -50,6 +52,11 @@ export class Advertised {
   /** The advertisement that says what the node's senders understand; undefined: none does. */
   claim(node: number): Advertisement | undefined {
     return this.claims.best(node);
+  }
+
+  /** Prefixes whose flag is lost on the way, and of which nothing else is known. */
+  lostFlags(): LostFlags {
+    return this.flagless.lost((node) => (this.answer(node) ?? null) !== null);
   }
 
   /** What is known of its senders. null: that the prefix exists; undefined: not even that. */
@@ -97,12 +104,14 @@ export class Advertised {
       return this.replace(a, this.stated(a, a.node, a.source, learned));
     this.countUnusable(learned, proxy, supports);
     this.claims.remove(a);
+    this.flagless.remove(a);
     a.pnc = learned.pnc;
     a.proxy = proxy;
     a.metric = learned.metric;
     a.second = learned.second ?? false;
     a.supports = supports;
     this.claims.add(a);
+    this.flagless.add(a);
     a.since = this.dependencies.wallTime.now();
     this.changed.add(a.node);
     return a;
@@ -143,6 +152,7 @@ export class Advertised {
     this.heads.set(a.node, a);
     this.heaps.add(a);
     this.claims.add(a);
+    this.flagless.add(a);
     this.changed.add(a.node);
     this.count++;
   }
@@ -154,6 +164,7 @@ export class Advertised {
     a.previous = a.next = undefined;
     this.heaps.remove(a);
     this.claims.remove(a);
+    this.flagless.remove(a);
     this.changed.add(a.node);
     this.count--;
   }

@@ -30,6 +30,7 @@ import { Advertised } from './advertised.ts';
 import { Forwarding, type ForwardingChanges, type ForwardingEntry } from './forwarding.ts';
 import { newKey, setAddress, setPrefix } from './key.ts';
 import { type SenderAdvertisement, isSender, routersIn } from './kinds.ts';
+import type { LostFlags } from './lost-flags.ts';
 import { Originators } from './originators.ts';
 import { type Advertisement, type Origin, type Originator, type Source, advertisementsOf } from './preference.ts';
 import { ReachabilityChanges } from './reachability-changes.ts';
@@ -234,6 +235,11 @@ export class LearnedTable {
     visit(ROOT);
     this.trie.forEachBelow(ROOT, visit);
     return four.concat(six);
+  }
+
+  /** Prefixes whose flag is lost on the way, and of which nothing else is known. */
+  lostFlags(): LostFlags {
+    return this.advertised.lostFlags();
   }
 
   sizes(): LearnedSizes {

@@ -30,6 +30,8 @@ export const PROBLEM_CODES = [
   'isis.fragment-zero-exhausted',
   'isis.fragments-exhausted',
   'isis.database-full',
+  'isis.flags-lost',
+  'isis.holo-database',
   'ospf.no-backbone',
   'ospf.no-opaque',
   'ospf.router-id-contested',
@@ -115,6 +117,10 @@ export const PROBLEM_CODES = [
 ] as const;
 
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
+
+/** What an operator has to know, and can change nothing about: everything declared works. */
+const HAZARDS: ReadonlySet<string> = new Set<ProblemCode>(['isis.holo-database']);
+export const isHazard = ({ code }: { readonly code?: string }): boolean => code !== undefined && HAZARDS.has(code);
 
 export interface Problem {
   readonly code: ProblemCode;

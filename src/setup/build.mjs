@@ -36,6 +36,7 @@ const under = (dir, ext) =>
 const PROTO = [
   { room: 'src/northbound', folders: ['proto/gnmi', 'proto/cnpd'] },
   { room: 'src/carriers/bgp/gobgp', folders: ['proto/gobgp'] },
+  { room: 'src/holo', folders: ['proto/holo'] },
 ];
 
 function proto() {

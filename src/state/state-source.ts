@@ -14,7 +14,7 @@ import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Numbered } from '../model/history.ts';
 import type { SentNotification } from '../model/notification.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import type { Problem } from '../model/problem.ts';
+import { type Problem, isHazard } from '../model/problem.ts';
 import type { CounterState, Lazy, LocalProxyState, RttState, StateSource, StatusState } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
 import type { HoldView } from '../source/hold.ts';
@@ -138,7 +138,7 @@ export function stateSource(m: StateDependencies): StateSource {
 }
 
 export const healthOf = (problems: readonly Problem[], waitsFor: readonly string[]): StatusState['health'] =>
-  waitsFor.length > 0 ? 'starting' : problems.length === 0 ? 'running' : 'degraded';
+  waitsFor.length > 0 ? 'starting' : problems.every(isHazard) ? 'running' : 'degraded';
 
 /** One row per proxy address, with the senders advertised with it. */
 function proxies({ file: { intent }, carriers }: Pick<StateDependencies, 'file' | 'carriers'>): LocalProxyState[] {

@@ -111,10 +111,10 @@ function speakerConfig(o: IsisCarrierOptions, dependencies: IsisCarrierDependenc
 }
 
 export function createIsisCarrier(options: IsisCarrierOptions, dependencies: IsisCarrierDependencies): IsisCarrier {
-  return new FrrSideCarrier(options, dependencies);
+  return new RouterSideCarrier(options, dependencies);
 }
 
-class FrrSideCarrier implements IsisCarrier {
+class RouterSideCarrier implements IsisCarrier {
   readonly name = 'isis';
   private readonly options: IsisCarrierOptions;
   private readonly dependencies: IsisCarrierDependencies;
@@ -129,7 +129,7 @@ class FrrSideCarrier implements IsisCarrier {
   constructor(options: IsisCarrierOptions, dependencies: IsisCarrierDependencies) {
     this.options = options;
     this.dependencies = dependencies;
-    const { poller, clock, log, count, netns, recorder } = dependencies;
+    const { poller, clock, log, count, netns, recorder, suite } = dependencies;
     const config = speakerConfig(options, dependencies);
     this.tape = beginTape(recorder, clock.now(), { ...config, interface: options.interface });
     this.speaker = createSpeaker({ ...config, findings: this.tape }, formatSystemId(options.systemId));
@@ -138,7 +138,7 @@ class FrrSideCarrier implements IsisCarrier {
       timer: () => this.dispatch({ type: 'timer' }),
     });
     this.network = new IsisNetwork(
-      { interface: options.interface, mtu: options.mtu, netns },
+      { interface: options.interface, mtu: options.mtu, netns, ...(suite && { suite }) },
       {
         poller,
         clock,

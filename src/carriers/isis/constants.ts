@@ -1,10 +1,6 @@
 // Timers, limits and metrics of the speaker, each with its source. Milliseconds unless the name says otherwise.
 
-/**
- * Above MAX_PATH_METRIC (0xFE000000), so that no router computes a route from it (RFC 5305 §4; for locators RFC 9352
- * §7.1). Small enough that adding a path's metric does not wrap 32 bits.
- */
-export const SIGNALING_METRIC = 0xfe000001;
+export { SIGNALING_METRIC } from '../../model/signaling-metric.ts';
 /** Metric of the link to the neighbor. No traffic transits it: our LSP has the overload bit. */
 export const LINK_METRIC = 10;
 /** A link with this metric is no part of the topology (RFC 5305 §3). */

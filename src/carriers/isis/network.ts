@@ -1,23 +1,26 @@
-// The edge of the speaker: its link to FRR (frr-link.edge.ts), and a packet socket on our end. It knows nothing of the
-// protocol: PDUs go in and out as bytes.
+// The edge of the speaker: its link to the routing daemon (router-link.edge.ts), and a packet socket on our end. It
+// knows nothing of the protocol: PDUs go in and out as bytes.
 import type { IpAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
+import { DEFAULT_SUITE, type SuiteName } from '../../model/router-suite.ts';
 import { isKernelError } from '../../kernel/errors.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../kernel/packet-socket.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import { ALL_ISS, ALL_L1_ISS, ALL_L2_ISS, decodeFrame, encodeFrame } from '../../packet/isis/frame.ts';
-import { FrrLink, NO_IPV6, OUR_END, linkLocalOf } from '../frr-link.edge.ts';
+import { RouterLink, NO_IPV6, OUR_END, linkLocalOf } from '../router-link.edge.ts';
 
 /** Locally administered, "cnp" in the middle. */
-const FRR_END_MAC = Uint8Array.of(0x02, 0x63, 0x6e, 0x70, 0x00, 0x01);
+const ROUTER_END_MAC = Uint8Array.of(0x02, 0x63, 0x6e, 0x70, 0x00, 0x01);
 const OUR_END_MAC = Uint8Array.of(0x02, 0x63, 0x6e, 0x70, 0x00, 0x02);
 /** Space for a database of thousands of LSPs that arrive in one burst. */
 const RECEIVE_BUFFER = 8 << 20;
 
 export interface IsisNetworkOptions {
-  /** Name of FRR's end. */
+  /** The routing daemon beside cnpd. */
+  readonly suite?: SuiteName;
+  /** Name of the router's end. */
   readonly interface: string;
   readonly mtu: number;
   /** The router's namespace; that of the process when absent. */
@@ -37,14 +40,22 @@ export interface IsisNetworkDependencies {
 
 export class IsisNetwork {
   private readonly dependencies: IsisNetworkDependencies;
-  private readonly link: FrrLink;
+  private readonly link: RouterLink;
   private socket: PacketSocket | undefined;
 
   constructor(opts: IsisNetworkOptions, dependencies: IsisNetworkDependencies) {
     this.dependencies = dependencies;
     const { poller, clock, log, count } = dependencies;
-    this.link = new FrrLink(
-      { ...opts, protocol: 'IS-IS', prefix: 'isis', frrMac: FRR_END_MAC, ourMac: OUR_END_MAC, ourSysctls: NO_IPV6 },
+    this.link = new RouterLink(
+      {
+        suite: DEFAULT_SUITE,
+        ...opts,
+        protocol: 'IS-IS',
+        prefix: 'isis',
+        routerMac: ROUTER_END_MAC,
+        ourMac: OUR_END_MAC,
+        ourSysctls: NO_IPV6,
+      },
       {
         poller,
         clock,
@@ -60,7 +71,7 @@ export class IsisNetwork {
     );
   }
 
-  /** @throws KernelError (EPERM: not root), FrrLinkError when the name belongs to another program's interface */
+  /** @throws KernelError (EPERM: not root), RouterLinkError when the name belongs to another program's interface */
   start(): Promise<void> {
     return this.link.start();
   }

@@ -155,6 +155,8 @@ describe('OSPFv2, other bodies', () => {
   });
 });
 
+const UNKNOWN_TLV = { kind: 'unknown' as const, type: 77, value: Uint8Array.of(1, 2, 3, 4) };
+
 describe('OSPFv3', () => {
   test('a Router-LSA leads to routers and to transit networks, and is transit by its R-bit', () => {
     const link = (type: number, neighborRouterId: number) => ({
@@ -178,6 +180,23 @@ describe('OSPFv3', () => {
       nodeTransit: true,
     });
     expect(read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 3, links }).topology.node!.transit).toBe(false);
+  });
+
+  test('extended LSAs (RFC 8362) say the same of routers and networks, in TLVs', () => {
+    const link = { metric: 7, interfaceId: 1, neighborInterfaceId: 5 };
+    const tlv = (type: number, neighborRouterId: number) => ({
+      ...{ kind: 'router-link-tlv' as const, ...link, type, neighborRouterId, subTlvs: Uint8Array.of(0, 9, 0, 0) },
+    });
+    const plain = [1, 2, 3, 4].map((type) => ({ ...link, type, neighborRouterId: HUB + type }));
+    const tlvs = [...plain.map(({ type, neighborRouterId }) => tlv(type, neighborRouterId)), UNKNOWN_TLV];
+    for (const options of [0x13, 3])
+      expect(read(3, 0xa021, 0, { kind: 'e-router', flags: 0, options, tlvs }).topology.node).toEqual(
+        read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options, links: plain }).topology.node,
+      );
+    const attached = [{ kind: 'attached-routers-tlv' as const, routers: [HUB, SELF] }, UNKNOWN_TLV];
+    expect(read(3, 0xa022, 5, { kind: 'e-network', options: 0x13, tlvs: attached }).topology.node).toEqual(
+      read(3, 0x2002, 5, { kind: 'network-v3', options: 0x13, attachedRouters: [HUB, SELF] }).topology.node,
+    );
   });
 
   test.each<[string, string, number, string | undefined]>([

@@ -26,7 +26,7 @@ import { OSPFV2, OSPFV3 } from './version.ts';
 
 export interface OspfAreaOptions {
   readonly areaId: number;
-  /** Name of FRR's end of the link. */
+  /** Name of the router's end of the link. */
   readonly interface: string;
   readonly mtu: number;
   readonly ignoreMtu: boolean;
@@ -118,10 +118,10 @@ function fixed({ holdUnreachableMs: _hold, reportsTopology: _reports, areas, ...
 }
 
 export function createOspfCarrier(options: OspfCarrierOptions, dependencies: OspfCarrierDependencies): OspfCarrier {
-  return new FrrSideCarrier(options, dependencies);
+  return new RouterSideCarrier(options, dependencies);
 }
 
-class FrrSideCarrier implements OspfCarrier {
+class RouterSideCarrier implements OspfCarrier {
   readonly name: 'ospfv2' | 'ospfv3';
   private options: OspfCarrierOptions;
   private readonly dependencies: OspfCarrierDependencies;
@@ -139,7 +139,7 @@ class FrrSideCarrier implements OspfCarrier {
     this.options = options;
     this.dependencies = dependencies;
     this.name = VERSIONS[options.version].name;
-    const { poller, clock, work, log, count, netns, recorder } = dependencies;
+    const { poller, clock, work, log, count, netns, recorder, suite } = dependencies;
     const config = contentConfig(options, dependencies);
     this.tape = beginContentTape(recorder, clock.now(), {
       ...config,
@@ -161,12 +161,16 @@ class FrrSideCarrier implements OspfCarrier {
     });
     this.networks = options.areas.map(
       ({ areaId, interface: name, mtu, link }, index) =>
-        new OspfNetwork({ areaId, index, interface: name, mtu, addresses: link, netns }, this.runner, {
-          poller,
-          clock,
-          log,
-          count,
-        }),
+        new OspfNetwork(
+          { areaId, index, interface: name, mtu, addresses: link, netns, ...(suite && { suite }) },
+          this.runner,
+          {
+            poller,
+            clock,
+            log,
+            count,
+          },
+        ),
     );
     for (const { areaId } of options.areas) this.downSince.set(areaId, clock.now());
   }

@@ -8,6 +8,7 @@ import { prefix } from '../../model/prefix.ts';
 import { fromHex, toHex } from '../../packet/hex.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import type { IntraAreaPrefixLsa, RouterLinkV2 } from '../../packet/ospf/lsa/types.ts';
+import { formatId } from '../../packet/ospf/router-id.ts';
 import { extendedFlags } from '../../packet/ospf/prefix-sub-tlvs.ts';
 import {
   type AnyVersion,
@@ -263,7 +264,10 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     const types =
       version === 2
         ? [1, 2, 3, 4, 5, 7, 10]
-        : [0x2001, 0x2002, 0x2003, 0x2004, 0x4005, 0x2009, 0xa023, 0xa029, 0xc025, 0xa02a, 0xa00a, 0xa00c];
+        : [
+            0xa021, 0xa022, 0x2001, 0x2002, 0x2003, 0x2004, 0x4005, 0x2009, 0xa023, 0xa029, 0xc025, 0xa02a, 0xa00a,
+            0xa00c,
+          ];
     let seed = 1;
     const next = (): number => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) >>> 8;
     for (let n = 0; n < 3000; n++) {
@@ -337,6 +341,31 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     agent.event({ type: 'adjacency', areaId: AREA, neighbor: HUB });
     agent.pass(100);
     expect(agent.reachable.has(other)).toBe(true);
+  });
+
+  test.runIf(version === 3)('a router that has extended LSAs alone is reachable, also beyond one that has none', () => {
+    const agent = connected(version);
+    const extended = (neighbors: readonly number[]): OwnLsa => ({
+      ...{ type: 0xa021, lsId: 0 },
+      body: {
+        ...{ kind: 'e-router', flags: 0, options: 0x11 },
+        tlvs: neighbors.map((neighborRouterId) => ({
+          ...{ kind: 'router-link-tlv', type: 1, metric: 1, interfaceId: 1, neighborInterfaceId: 1, neighborRouterId },
+          subTlvs: new Uint8Array(),
+        })),
+      },
+    });
+    const [middle, far] = [OTHER + 1, OTHER + 2];
+    const reached = (): boolean[] =>
+      [middle, far].map((router) => [...agent.reachable].some((name) => name.endsWith(` ${formatId(router)}`)));
+    agent.hears(AREA, HUB, routerLsa(version, HUB, [SELF, OTHER, middle]));
+    agent.hears(AREA, middle, extended([HUB, far]));
+    agent.hears(AREA, far, routerLsa(version, far, [middle]));
+    agent.pass(100);
+    expect(reached()).toEqual([true, true]);
+    agent.hears(AREA, middle, extended([far]));
+    agent.pass(100);
+    expect(reached()).toEqual([false, false]);
   });
 
   test('FCN-4.2.2-a: SIDs of END.CON are learned, those of other behaviors and those outside their locator are not', () => {

@@ -1,11 +1,11 @@
 // What the link to FRR is made of in either version, and what the runner hears of it. Nothing is started: the link is
-// the one of frr-link.edge.ts, whose work the end-to-end tests show.
+// the one of router-link.edge.ts, whose work the end-to-end tests show.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { manualClock } from '../../model/clock.ts';
 import { silentLog } from '../../model/log.ts';
 import type { Poller } from '../../kernel/poller.ts';
-import { LINK_LOCAL_ONLY, NO_IPV6, OUR_END, linkLocalOf } from '../frr-link.edge.ts';
+import { LINK_LOCAL_ONLY, NO_IPV6, OUR_END, ifindexOf, linkLocalOf } from '../router-link.edge.ts';
 import { OspfNetwork, type OspfNetworkOptions } from './network.ts';
 import type { OspfRunner } from './runner.edge.ts';
 import { OSPFV2, OSPFV3 } from './version.ts';
@@ -37,7 +37,7 @@ describe('the link', () => {
   test('OSPFv2: has IPv4 addresses on both ends and no IPv6, and MAC addresses of its own', () => {
     expect(scene().opts).toEqual({
       ...{ protocol: 'OSPFv2', prefix: 'ospfv2', interface: 'cnpd-ospf3', mtu: 1400, netns: undefined },
-      ...{ frrMac: mac(2, 7), ourMac: mac(2, 8), ourSysctls: NO_IPV6, addresses: ADDRESSES },
+      ...{ suite: 'frr', routerMac: mac(2, 7), ourMac: mac(2, 8), ourSysctls: NO_IPV6, addresses: ADDRESSES },
     });
   });
 
@@ -45,7 +45,7 @@ describe('the link', () => {
     const { opts } = scene(OSPFV3);
     expect(opts).toEqual({
       ...{ protocol: 'OSPFv3', prefix: 'ospfv3', interface: 'cnpd-ospf3', mtu: 1400, netns: undefined },
-      ...{ frrMac: mac(3, 7), ourMac: mac(3, 8), ourSysctls: LINK_LOCAL_ONLY },
+      ...{ suite: 'frr', routerMac: mac(3, 7), ourMac: mac(3, 8), ourSysctls: LINK_LOCAL_ONLY },
     });
     expect(opts).not.toHaveProperty('addresses');
   });
@@ -73,4 +73,9 @@ describe('the runner hears', () => {
     dependencies.onDown('another program deleted it');
     expect(heard).toEqual([[5, 'another program deleted it']]);
   });
+});
+
+test('each link has an interface index of its own, always the same, that the kernel hands out to nobody', () => {
+  const indexes = [mac(2, 1), mac(2, 3), mac(3, 1), Uint8Array.of(2, 0x63, 0x6e, 0x70, 0, 1)].map(ifindexOf);
+  expect(indexes).toEqual([0x6e70_0201, 0x6e70_0203, 0x6e70_0301, 0x6e70_0001]);
 });

@@ -1,19 +1,23 @@
-// The link of one area to FRR (frr-link.edge.ts), put together with the runner. When the link is up, the speaker gets a
-// socket on our end. When another program deletes the link, the speaker is notified, and the link is created again.
+// The link of one area to the routing daemon (router-link.edge.ts), put together with the runner. When the link is up,
+// the speaker gets a socket on our end. When another program deletes the link, the speaker is notified, and the link is
+// created again.
 import type { IpAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
+import { DEFAULT_SUITE, type SuiteName } from '../../model/router-suite.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import type { Version } from '../../packet/ospf/numbers.ts';
-import { FrrLink, LINK_LOCAL_ONLY, type LinkAddresses, NO_IPV6, OUR_END, linkLocalOf } from '../frr-link.edge.ts';
+import { RouterLink, LINK_LOCAL_ONLY, type LinkAddresses, NO_IPV6, OUR_END, linkLocalOf } from '../router-link.edge.ts';
 import type { OspfRunner } from './runner.edge.ts';
 
 export interface OspfNetworkOptions {
+  /** The routing daemon beside cnpd. */
+  readonly suite?: SuiteName;
   readonly areaId: number;
   /** The number of this link among the router's OSPF links, 0-126; the MAC addresses depend on it. */
   readonly index: number;
-  /** Name of FRR's end. */
+  /** Name of the router's end. */
   readonly interface: string;
   readonly mtu: number;
   /** Required in OSPFv2. Absent in OSPFv3, which uses link-local addresses. */
@@ -34,7 +38,7 @@ const mac = (version: Version, index: number, end: 1 | 2): Uint8Array =>
   Uint8Array.of(0x02, 0x63, 0x6e, 0x70, version, 2 * index + end);
 
 export class OspfNetwork {
-  private readonly link: FrrLink;
+  private readonly link: RouterLink;
 
   /** @throws RangeError without addresses in OSPFv2 */
   constructor(opts: OspfNetworkOptions, runner: OspfRunner, dependencies: OspfNetworkDependencies) {
@@ -43,14 +47,15 @@ export class OspfNetwork {
     if (version === 2 && !addresses) throw new RangeError('OSPFv2 needs an address on each end of the link');
     const ourMac = mac(version, index, 2);
     const address: IpAddress = version === 2 ? addresses!.own : linkLocalOf(ourMac);
-    this.link = new FrrLink(
+    this.link = new RouterLink(
       {
+        suite: opts.suite ?? DEFAULT_SUITE,
         protocol: `OSPFv${version}`,
         prefix,
         interface: name,
         mtu,
         netns,
-        frrMac: mac(version, index, 1),
+        routerMac: mac(version, index, 1),
         ourMac,
         ourSysctls: version === 2 ? NO_IPV6 : LINK_LOCAL_ONLY,
         ...(version === 2 && { addresses }),
@@ -68,7 +73,7 @@ export class OspfNetwork {
     );
   }
 
-  /** @throws KernelError (EPERM: not root), FrrLinkError if the name belongs to another program's interface */
+  /** @throws KernelError (EPERM: not root), RouterLinkError if the name belongs to another program's interface */
   start(): Promise<void> {
     return this.link.start();
   }

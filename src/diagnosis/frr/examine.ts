@@ -48,14 +48,3 @@ export async function examineFrr(
   ]);
   return checks.flat();
 }
-
-/** For `cnpctl doctor`. Never rejects. */
-export async function examineFrrFor(intent: Intent, location: FrrLocation): Promise<FrrCheck[]> {
-  const expected = frrExpectations(intent);
-  if (Object.keys(expected).length > 0) return examineFrr(location, expected);
-  return [{ id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so FRR is not checked', state: 'ok' }];
-}
-
-/** cnpd creates these interfaces when it starts, so their absence before that is no finding. */
-export const isForTheOperator = ({ state, code }: Pick<FrrCheck, 'state' | 'code'>): boolean =>
-  state === 'missing' && code !== 'interface-missing';

@@ -2,6 +2,7 @@
 import { type FrrFindingCode, type FrrLine, shownLine } from '../../frr/check.ts';
 import { DAEMONS_FILE, type LinkFacts } from '../../frr/frr-facts.ts';
 import type { FrrDaemon } from '../../frr/vty.ts';
+import { isAtLeast } from '../version.ts';
 
 export interface Finding {
   readonly code: FrrFindingCode;
@@ -46,14 +47,6 @@ export function checkDaemon(
 }
 
 export const VERSION_CLAIM = `FRR is ${OLDEST.join('.')} or newer`;
-
-type Version = readonly [major: number, minor: number];
-
-/** @param version as FRR reports it, such as `10.2.1`; false if it is missing or not a number */
-export function isAtLeast(version: string | undefined, [major, minor]: Version): boolean {
-  const [foundMajor = 0, foundMinor = 0] = (version ?? '').split('.').map(Number);
-  return foundMajor > major || (foundMajor === major && foundMinor >= minor);
-}
 
 export function checkVersion(version = 'unknown'): Finding | undefined {
   return isAtLeast(version, OLDEST)

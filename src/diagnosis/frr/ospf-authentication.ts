@@ -3,7 +3,8 @@
 // alone. A key chain may serve other interfaces, so it is only reported. So is the key of OSPFv3, which cannot be
 // changed back: ospf6d 8.4.4 exits when a key is removed and set again.
 import type { FrrCrypto } from '../../frr/frr-facts.ts';
-import { type Finding, isAtLeast, mend } from './finding.ts';
+import { isAtLeast } from '../version.ts';
+import { type Finding, mend } from './finding.ts';
 import {
   type FrrKey,
   type OspfInterfaceConfig,

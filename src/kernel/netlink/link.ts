@@ -79,7 +79,11 @@ export interface VethEnd {
   /** Descriptor of the namespace in which it is created. */
   readonly netnsFd?: number | undefined;
   readonly mac?: Uint8Array | undefined;
+  /** Default: the kernel chooses one. */
+  readonly ifindex?: number | undefined;
 }
+
+const headerOf = ({ ifindex }: VethEnd): Uint8Array => linkHeader(ifindex === undefined ? {} : { ifindex });
 
 const endAttributes = (end: VethEnd): Uint8Array[] => [
   attribute(IFLA.IFNAME, text(end.name)),
@@ -89,9 +93,9 @@ const endAttributes = (end: VethEnd): Uint8Array[] => [
 ];
 
 export function encodeVeth(near: VethEnd, peer: VethEnd): Uint8Array {
-  const peerInfo = attribute(VETH_INFO_PEER, concat([linkHeader(), ...endAttributes(peer)]));
+  const peerInfo = attribute(VETH_INFO_PEER, concat([headerOf(peer), ...endAttributes(peer)]));
   return concat([
-    linkHeader(),
+    headerOf(near),
     ...endAttributes(near),
     nested(IFLA.LINKINFO, attribute(LINKINFO.KIND, text('veth')), nested(LINKINFO.DATA, peerInfo)),
   ]);

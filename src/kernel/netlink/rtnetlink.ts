@@ -54,6 +54,8 @@ interface VethOptions {
   readonly name: string;
   readonly mtu?: number | undefined;
   readonly mac?: Uint8Array | undefined;
+  /** Default: the kernel chooses one. */
+  readonly ifindex?: number | undefined;
   readonly peer: {
     readonly name: string;
     readonly mtu?: number | undefined;
@@ -114,9 +116,9 @@ export class Rtnetlink {
     }
   }
 
-  /** @throws KernelError EEXIST, ENODEV … */
+  /** @throws KernelError EEXIST, EBUSY (another interface has this index), ENODEV … */
   async createVeth(opts: VethOptions): Promise<void> {
-    const near: VethEnd = { name: opts.name, mtu: opts.mtu, mac: opts.mac };
+    const near: VethEnd = { name: opts.name, mtu: opts.mtu, mac: opts.mac, ifindex: opts.ifindex };
     const peer: VethEnd = {
       name: opts.peer.name,
       mtu: opts.peer.mtu,

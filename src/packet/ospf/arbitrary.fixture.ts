@@ -175,16 +175,22 @@ const V2: readonly fc.Arbitrary<TypedBody>[] = [
   typed(77, unknownBody),
 ];
 
+const LINK = { type: octet, metric: u16, interfaceId: u32, neighborInterfaceId: u32, neighborRouterId: u32 };
+/** Whole TLVs, as a decoder leaves them. */
+const linkTlv = fc.record({ kind: kind('router-link-tlv'), ...LINK, subTlvs: fc.uint8Array({ maxLength: 12 }) });
+
 const V3: readonly fc.Arbitrary<TypedBody>[] = [
+  typed(0x2001, fc.record({ kind: kind('router-v3'), flags: octet, options: u24, links: list(fc.record(LINK)) })),
   typed(
-    0x2001,
+    0xa021,
+    fc.record({ kind: kind('e-router'), flags: octet, options: u24, tlvs: list(fc.oneof(linkTlv, unknownTlv(1))) }),
+  ),
+  typed(
+    0xa022,
     fc.record({
-      kind: kind('router-v3'),
-      flags: octet,
+      kind: kind('e-network'),
       options: u24,
-      links: list(
-        fc.record({ type: octet, metric: u16, interfaceId: u32, neighborInterfaceId: u32, neighborRouterId: u32 }),
-      ),
+      tlvs: list(fc.oneof(fc.record({ kind: kind('attached-routers-tlv'), routers: list(u32) }), unknownTlv(2))),
     }),
   ),
   typed(0x2002, fc.record({ kind: kind('network-v3'), options: u24, attachedRouters: list(u32) })),

@@ -49,6 +49,8 @@ export const TYPE_V3 = {
   network: 0x2002,
   link: 0x0008,
   intraAreaPrefix: 0x2009,
+  eRouter: 0xa021,
+  eNetwork: 0xa022,
   eInterAreaPrefix: 0xa023,
   eAsExternal: 0xc025,
   eIntraAreaPrefix: 0xa029,

@@ -8,6 +8,7 @@ import { EncodeError } from '../encode-error.ts';
 import { LSA_HEADER_LENGTH, lsaChecksum, lsaChecksumValid, readLsaHeader, writeLsaHeader } from './lsa-header.ts';
 import { TYPE_V2, isOpaque, lsaFunction, opaqueTypeOf, surelyFlooded } from './lsa-type.ts';
 import type { BodyCodec } from './lsa/codec.ts';
+import { E_NETWORK, E_ROUTER } from './lsa/extended-topology.ts';
 import { E_AS_EXTERNAL, E_INTER_AREA_PREFIX, E_INTRA_AREA_PREFIX } from './lsa/extended-lsa.ts';
 import { EXTENDED_PREFIX } from './lsa/extended-prefix.ts';
 import { INTRA_AREA_PREFIX } from './lsa/intra-area-prefix.ts';
@@ -59,6 +60,8 @@ const BODIES_V3: ReadonlyMap<number, BodyCodec> = new Map([
   row(9, INTRA_AREA_PREFIX),
   row(10, TRAFFIC_ENGINEERING_V3),
   row(12, ROUTER_INFORMATION),
+  row(33, E_ROUTER),
+  row(34, E_NETWORK),
   row(35, E_INTER_AREA_PREFIX),
   row(37, E_AS_EXTERNAL),
   row(41, E_INTRA_AREA_PREFIX),

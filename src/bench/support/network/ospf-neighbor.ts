@@ -5,7 +5,7 @@ import { put } from '../../../carriers/ospf/lsdb/lsdb.ts';
 import { type OspfChange, OspfRunner } from '../../../carriers/ospf/runner.edge.ts';
 import type { SpeakerConfig } from '../../../carriers/ospf/state.ts';
 import type { OspfVersion } from '../../../carriers/ospf/version.ts';
-import { linkLocalOf } from '../../../carriers/frr-link.edge.ts';
+import { linkLocalOf } from '../../../carriers/router-link.edge.ts';
 import type { Netns } from '../../../kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../../kernel/packet-socket.ts';
 import { type IpAddress, address } from '../../../model/address.ts';

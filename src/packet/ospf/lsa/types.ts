@@ -64,6 +64,34 @@ export interface NetworkLsaV3 {
   readonly attachedRouters: readonly number[];
 }
 
+/** OSPFv3 TLV 1 (RFC 8362 §3.2). */
+export interface ExtendedRouterLink extends RouterLinkV3 {
+  readonly kind: 'router-link-tlv';
+  /** Sub-TLVs, kept as bytes. */
+  readonly subTlvs: Uint8Array;
+}
+
+/** OSPFv3 function 33: a Router-LSA with TLVs (RFC 8362 §4.1). FRR has none. */
+export interface ERouterLsa {
+  readonly kind: 'e-router';
+  readonly flags: number;
+  readonly options: number;
+  readonly tlvs: readonly (ExtendedRouterLink | UnknownTlv)[];
+}
+
+/** OSPFv3 TLV 2 (RFC 8362 §3.3). */
+export interface AttachedRouters {
+  readonly kind: 'attached-routers-tlv';
+  readonly routers: readonly number[];
+}
+
+/** OSPFv3 function 34: a Network-LSA with TLVs (RFC 8362 §4.2). FRR has none. */
+export interface ENetworkLsa {
+  readonly kind: 'e-network';
+  readonly options: number;
+  readonly tlvs: readonly (AttachedRouters | UnknownTlv)[];
+}
+
 /** OSPFv3 function 8, link scope: our link-local address, without which neighbors have no next hop. */
 export interface LinkLsa {
   readonly kind: 'link';
@@ -251,6 +279,8 @@ export type LsaBody =
   | NetworkLsaV2
   | RouterLsaV3
   | NetworkLsaV3
+  | ERouterLsa
+  | ENetworkLsa
   | LinkLsa
   | IntraAreaPrefixLsa
   | ExtendedPrefixLsa

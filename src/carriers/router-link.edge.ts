@@ -1,11 +1,12 @@
-// A link between FRR and a speaker of cnpd: a veth pair. One end is in the router's namespace, where FRR runs its
-// protocol on it. The other end is in an unnamed network namespace that ends with the process. cnpd creates the link,
-// creates it again when another program deletes FRR's end, and removes it when it stops. The link knows no protocol: a
-// carrier opens its socket on our end once the link exists.
+// A link between the routing daemon and a speaker of cnpd: a veth pair. One end is in the router's namespace, where the
+// daemon runs its protocol on it. The other end is in an unnamed network namespace that ends with the process. cnpd
+// creates the link, creates it again when another program deletes the router's end, and removes it when it stops. The
+// link knows no protocol: a carrier opens its socket on our end once the link exists.
 import { writeFileSync } from 'node:fs';
 import { type IpAddress, addressFromBytes } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
+import { SUITE_TITLES, type SuiteName } from '../model/router-suite.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { Netns } from '../kernel/netns.ts';
 import { type KernelChange, openMonitor } from '../kernel/netlink/monitor.ts';
@@ -16,9 +17,9 @@ import type { Poller } from '../kernel/poller.ts';
 export const OUR_END = 'speaker';
 const RETRY_MS = [100, 500, 2000, 10_000] as const;
 /**
- * Pauses after which the addresses of FRR's end are announced again. zebra (8.4.4) reads interfaces and addresses from
- * two sockets in two threads. It drops an address that it reads before the interface; its daemons would never learn
- * that the link has one.
+ * Pauses after which the addresses of the router's end are announced again. zebra (8.4.4) reads interfaces and
+ * addresses from two sockets in two threads. It drops an address that it reads before the interface; its daemons would
+ * never learn that the link has one.
  */
 const ANNOUNCE_MS = [500, 2000, 10_000, 60_000] as const;
 
@@ -34,8 +35,8 @@ export const LINK_LOCAL_ONLY = {
 };
 export const NO_IPV6 = { disable_ipv6: '1' };
 
-class FrrLinkError extends Error {
-  override readonly name = 'FrrLinkError';
+class RouterLinkError extends Error {
+  override readonly name = 'RouterLinkError';
   readonly code: 'interface-exists';
   constructor(code: 'interface-exists', message: string) {
     super(message);
@@ -51,25 +52,27 @@ export interface LinkAddresses {
   readonly length: number;
 }
 
-interface FrrLinkOptions {
+interface RouterLinkOptions {
+  /** The routing daemon, for log lines. */
+  readonly suite: SuiteName;
   /** Name of the protocol in log lines and errors, e.g. `IS-IS`. */
   readonly protocol: string;
   /** Prefix of counters, e.g. `isis`. The option that names the interface is `PREFIX.interface`. */
   readonly prefix: string;
-  /** Name of FRR's end. */
+  /** Name of the router's end. */
   readonly interface: string;
   readonly mtu: number;
   /** Distinguishes a veth left by a killed cnpd from another program's interface. */
-  readonly frrMac: Uint8Array;
+  readonly routerMac: Uint8Array;
   readonly ourMac: Uint8Array;
-  /** net.ipv6.conf of our end; that of FRR's end is LINK_LOCAL_ONLY. */
+  /** net.ipv6.conf of our end; that of the router's end is LINK_LOCAL_ONLY. */
   readonly ourSysctls: Readonly<Record<string, string>>;
   readonly addresses?: LinkAddresses | undefined;
   /** The router's namespace; that of the process when absent. */
   readonly netns?: Netns | undefined;
 }
 
-interface FrrLinkDependencies {
+interface RouterLinkDependencies {
   readonly poller: Poller;
   readonly clock: Clock;
   readonly log: Log;
@@ -86,12 +89,12 @@ interface FrrLinkDependencies {
 interface Plumbing {
   readonly netns: Netns;
   readonly socket: { close(): void };
-  readonly frrIfindex: number;
+  readonly routerIfindex: number;
 }
 
-export class FrrLink {
-  private readonly opts: FrrLinkOptions;
-  private readonly dependencies: FrrLinkDependencies;
+export class RouterLink {
+  private readonly opts: RouterLinkOptions;
+  private readonly dependencies: RouterLinkDependencies;
   private rtnetlink: Rtnetlink | undefined;
   private monitor: { close(): void } | undefined;
   private plumbing: Plumbing | undefined;
@@ -100,12 +103,12 @@ export class FrrLink {
   private building: Promise<void> | undefined;
   private closed = false;
 
-  constructor(opts: FrrLinkOptions, dependencies: FrrLinkDependencies) {
+  constructor(opts: RouterLinkOptions, dependencies: RouterLinkDependencies) {
     this.opts = opts;
     this.dependencies = dependencies;
   }
 
-  /** @throws KernelError (EPERM: not root), FrrLinkError when the name belongs to another program's interface */
+  /** @throws KernelError (EPERM: not root), RouterLinkError when the name belongs to another program's interface */
   async start(): Promise<void> {
     const { poller } = this.dependencies;
     const { netns } = this.opts;
@@ -142,13 +145,13 @@ export class FrrLink {
   }
 
   private async build(): Promise<void> {
-    const { interface: name, mtu, netns: router, frrMac, ourMac, ourSysctls, addresses, protocol } = this.opts;
+    const { interface: name, mtu, netns: router, routerMac, ourMac, ourSysctls, addresses, protocol } = this.opts;
     const rtnetlink = this.rtnetlink!;
     await this.removeStale();
     const netns = Netns.create();
     try {
       const peer = { name: OUR_END, mtu, mac: ourMac, netns };
-      await rtnetlink.createVeth({ name, mtu, mac: frrMac, peer });
+      await this.createVeth({ name, mtu, mac: routerMac, peer });
       this.setSysctls(router, name, LINK_LOCAL_ONLY);
       this.setSysctls(netns, OUR_END, ourSysctls);
       await this.configurePeer(netns);
@@ -156,16 +159,34 @@ export class FrrLink {
       await rtnetlink.setLink(name, { up: true });
       const link = await rtnetlink.link(name);
       const socket = this.dependencies.open(netns);
-      this.plumbing = { netns, socket, frrIfindex: link?.ifindex ?? 0 };
+      this.plumbing = { netns, socket, routerIfindex: link?.ifindex ?? 0 };
     } catch (error) {
       netns.close();
       await rtnetlink.deleteLink(name).catch(ignoreMissing);
       throw error;
     }
     if (this.closed) return;
-    this.dependencies.log.info({ interface: name, mtu }, `${protocol} link to FRR created`);
+    this.dependencies.log.info(
+      { interface: name, mtu },
+      `${protocol} link to ${SUITE_TITLES[this.opts.suite]} created`,
+    );
     this.dependencies.onUp();
     this.announceLater(0);
+  }
+
+  /**
+   * With the interface index that it had before, if that is free. To Holo, an interface that comes back under another
+   * one stays down until Holo is restarted.
+   */
+  private async createVeth(veth: Parameters<Rtnetlink['createVeth']>[0]): Promise<void> {
+    const ifindex = ifindexOf(this.opts.routerMac);
+    try {
+      await this.rtnetlink!.createVeth({ ...veth, ifindex });
+    } catch (error) {
+      if (!isKernelError(error, 'EBUSY') && !isKernelError(error, 'EEXIST')) throw error;
+      await this.rtnetlink!.createVeth(veth);
+      this.dependencies.log.warn({ interface: veth.name, ifindex }, 'another interface has the index of this link');
+    }
   }
 
   private announceLater(n: number): void {
@@ -183,7 +204,7 @@ export class FrrLink {
     const { interface: name } = this.opts;
     const rtnetlink = this.rtnetlink!;
     for (const { ifindex, address, length } of await rtnetlink.addresses()) {
-      if (ifindex === this.plumbing?.frrIfindex) await rtnetlink.addAddress(name, address, length, { again: true });
+      if (ifindex === this.plumbing?.routerIfindex) await rtnetlink.addAddress(name, address, length, { again: true });
     }
   }
 
@@ -200,11 +221,11 @@ export class FrrLink {
 
   /** The kernel removes a veth of a killed process with its namespace, but not at once. */
   private async removeStale(): Promise<void> {
-    const { interface: name, frrMac, protocol, prefix } = this.opts;
+    const { interface: name, routerMac, protocol, prefix } = this.opts;
     const link = await this.rtnetlink!.link(name);
     if (!link) return;
-    if (link.kind !== 'veth' || Buffer.compare(link.mac, frrMac) !== 0) {
-      throw new FrrLinkError(
+    if (link.kind !== 'veth' || Buffer.compare(link.mac, routerMac) !== 0) {
+      throw new RouterLinkError(
         'interface-exists',
         `interface ${name} exists and is not cnpd's: remove it, or choose another name for ${prefix}.interface`,
       );
@@ -229,15 +250,16 @@ export class FrrLink {
   }
 
   private changed(change: KernelChange): void {
-    if (change.kind !== 'link' || !change.removed || change.link.ifindex !== this.plumbing?.frrIfindex) return;
-    this.lost(`interface ${this.opts.interface} was deleted`);
+    if (change.kind !== 'link' || !change.removed || change.link.ifindex !== this.plumbing?.routerIfindex) return;
+    // The link before this one had the same index.
+    void this.verify();
   }
 
-  /** After missed kernel notifications: does the interface still exist? */
+  /** Does the interface still exist? */
   private async verify(): Promise<void> {
-    const expected = this.plumbing?.frrIfindex;
+    const expected = this.plumbing?.routerIfindex;
     const link = await this.rtnetlink?.link(this.opts.interface).catch(() => undefined);
-    if (expected !== undefined && link?.ifindex !== expected && this.plumbing?.frrIfindex === expected) {
+    if (expected !== undefined && link?.ifindex !== expected && this.plumbing?.routerIfindex === expected) {
       this.lost(`interface ${this.opts.interface} was deleted`);
     }
   }
@@ -281,6 +303,9 @@ export class FrrLink {
 function ignoreMissing(error: unknown): void {
   if (!isKernelError(error, 'ENODEV')) throw error;
 }
+
+/** The same each time, and far above those that the kernel hands out: the last four bytes of the address. */
+export const ifindexOf = (mac: Uint8Array): number => Buffer.from(mac).readUInt32BE(2);
 
 /** fe80::/64 with the modified EUI-64 of a MAC (RFC 4291 App. A). */
 export function linkLocalOf(mac: Uint8Array): IpAddress {
