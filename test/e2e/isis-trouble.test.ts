@@ -89,7 +89,7 @@ describe('a flood', () => {
 });
 
 describe('restarts', () => {
-  test('an agent that is killed and started again outbids its old LSPs and purges what it no longer declares; its veth is replaced', async () => {
+  test('an agent that is killed and started again outbids its old LSPs and purges what it no longer declares; its veth has the index that it had', async () => {
     const routers = await scene.chain();
     const c = await scene.agent(routers[2]!, 3);
     const many = Array.from({ length: 100 }, (_, i) => `2001:db8:0:${i.toString(16)}::/64`);
@@ -100,7 +100,8 @@ describe('restarts', () => {
       () => c.reachable,
       (all) => all.has(`L2 ${SYSTEM[1]}`),
     );
-    const before = routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis');
+    const index = () => /^\d+/.exec(routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis'))![0];
+    const before = index();
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await ended;
@@ -112,7 +113,7 @@ describe('restarts', () => {
       () => c.reachable,
       (all) => all.has(`L2 ${SYSTEM[1]}`),
     );
-    expect(routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis')).not.toBe(before);
+    expect(index()).toBe(before);
   });
 
   test('FRR restarts: the adjacency goes, comes back, and the database is complete again', async () => {

@@ -55,6 +55,19 @@ const ipLinks = (ns: Netns): IpLink[] => JSON.parse(inNetns(ns, 'ip', '-d', '-j'
 const veth = (name: string): Promise<void> => route.createVeth({ name, peer: { name: `${name}p` } });
 
 describe('links', () => {
+  test('a veth with an index has it again after it was deleted; a second one cannot have it', async () => {
+    const ifindex = 0x6e70_0001;
+    const create = (name: string) => route.createVeth({ name, ifindex, peer: { name: `${name}p`, netns: b } });
+    for (let n = 0; n < 2; n++) {
+      await create('t-k-a');
+      expect((await route.link('t-k-a'))?.ifindex).toBe(ifindex);
+      expect(['EBUSY', 'EEXIST']).toContain((await failure(create('t-k-c'))).code);
+      await route.deleteLink('t-k-a');
+    }
+    await veth('t-k-d');
+    expect((await route.link('t-k-d'))!.ifindex).toBeLessThan(1000);
+  });
+
   test('a veth across two namespaces with MTU and MAC is what `ip -d link` shows, and goes with both ends', async () => {
     const mac = Uint8Array.of(2, 0, 0, 0, 0xaa, 1);
     await route.createVeth({ name: 't-k-a', mtu: 9000, mac, peer: { name: 't-k-b', mtu: 8000, netns: b } });

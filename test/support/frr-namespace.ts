@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { frrMounts, otherFrr } from '../../src/lab/frr.ts';
 import { until } from './until.ts';
 
 export type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
@@ -55,9 +56,12 @@ export class FrrNamespace {
 
   /** The command line that runs a program inside, with the private /etc/frr and /run/frr. */
   inside(command: string, args: readonly string[]): [string, string[]] {
-    const script =
-      'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount -t tmpfs tmpfs /run/frr && ' +
-      'chown frr:frr /run/frr && exec "$@"';
+    const other = otherFrr(this.name, process.env);
+    const script = [
+      ...(other === undefined ? [] : frrMounts(other)),
+      'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount -t tmpfs tmpfs /run/frr',
+      'chown frr:frr /run/frr && exec "$@"',
+    ].join(' && ');
     return [
       'unshare',
       ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, this.vtyDir, command, ...args],

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { askDaemon } from '../../../src/frr/vty.ts';
+import { frrMounts, otherFrr } from '../../../src/lab/frr.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { type Daemon, daemonArguments } from '../../support/frr-namespace.ts';
 import { is, until } from '../../support/until.ts';
@@ -101,7 +102,11 @@ export class FrrRouter {
     const d = this.vtyDir;
     // Every step replaces itself by the next, so that the child's process ID is the daemon's.
     // Without systemd nobody has made /run/frr yet.
-    const script = 'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount --bind "$0/run" /run/frr && exec "$@"';
+    const other = otherFrr(this.name, process.env);
+    const script = [
+      ...(other === undefined ? [] : frrMounts(other)),
+      'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount --bind "$0/run" /run/frr && exec "$@"',
+    ].join(' && ');
     const command = [`/usr/lib/frr/${daemon}`, ...daemonArguments(daemon, d)];
     const child = spawn('unshare', ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, d, ...command], {
       stdio: 'ignore',
