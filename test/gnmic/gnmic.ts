@@ -15,7 +15,7 @@ export function buildGnmic(): string {
   const built = join(dir, 'gnmic');
   if (existsSync(built)) return built;
   mkdirSync(dir, { recursive: true });
-  cpSync(join(import.meta.dirname, 'gnmic'), dir, { recursive: true });
+  cpSync(join(import.meta.dirname, 'module'), dir, { recursive: true });
   const env = { ...process.env, GOFLAGS: '-mod=mod -buildvcs=false' };
   execFileSync('go', ['build', '-o', 'gnmic', 'github.com/openconfig/gnmic'], { cwd: dir, env, stdio: 'inherit' });
   return built;

@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 
-// `npm run test:interop`: clients that are not ours, built here (Go). Not in `npm test`.
+// `npm run test:gnmic`: a client of gNMI that is not ours, built here with Go. Not in `npm test`.
 export default defineConfig({
   test: {
-    name: 'interop',
+    name: 'gnmic',
     reporters: ['default', new ClosingLine()],
-    include: ['test/interop/**/*.test.ts'],
+    include: ['test/gnmic/**/*.test.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 60_000,
