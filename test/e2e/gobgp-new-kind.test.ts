@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WITH_COLOR, colorOf } from '../../src/carriers/bgp/kinds/color.fixture.ts';
 import { address } from '../../src/model/address.ts';
 import { origination } from '../../src/model/advertisement.fixture.ts';
-import { prefix } from '../../src/model/prefix.ts';
+import { formatPrefix, prefix } from '../../src/model/prefix.ts';
+import { understood } from '../../src/model/understood.ts';
 import { is, until } from '../support/until.ts';
 import { BgpAgent } from './support/bgp-agent.ts';
 import { BINARIES, type GobgpBinary, GobgpNetwork } from './support/gobgp.ts';
@@ -12,6 +13,8 @@ import { BINARIES, type GobgpBinary, GobgpNetwork } from './support/gobgp.ts';
 const [HERE, THERE] = ['127.0.0.1', '127.0.0.2'];
 const LOOPBACK = '2001:db8::1';
 const RED = prefix('2001:db8:1::/48');
+const SENDERS = prefix('2001:db8:9::/48');
+const UNDERSTOOD = understood(['fast-cnp', 'long-haul-roce'])!;
 const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 };
 
 let network: GobgpNetwork;
@@ -30,7 +33,7 @@ const learned = ({ reports }: BgpAgent): string[] =>
   );
 
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
-  test('a kind with one file and one row crosses, changes and is withdrawn', async () => {
+  test('a kind with one file and one row crosses, changes and is withdrawn; what senders understand crosses too', async () => {
     const at = (own: string, peer: string) =>
       network.start(binary, { as: 65_001, address: own, neighbors: [{ address: peer, as: 65_001 }] });
     const [here, there] = [at(HERE, THERE), at(THERE, HERE)];
@@ -48,7 +51,10 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     const learner = await agent(there, '2001:db8::2', WITH_COLOR);
     const older = await agent(there, '2001:db8::3');
     const says = (...colors: number[]): void =>
-      origin.carrier.originate([...origination({ sids: [SID] }), ...colors.map((color) => colorOf(RED, color))]);
+      origin.carrier.originate([
+        ...origination({ sids: [SID], proxies: [{ prefix: SENDERS, supports: UNDERSTOOD }] }),
+        ...colors.map((color) => colorOf(RED, color)),
+      ]);
     const both = ['sender-prefix', 'sid', 'router-address'];
     for (const colors of [[7], [9], []]) {
       says(...colors);
@@ -56,6 +62,10 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       await until(`it has come: ${expected.join()}`, () => learned(learner).join(), is(expected.join()), 60_000);
       await until('the others have come', () => learned(older).join(), is(both.join()), 60_000);
     }
+    for (const one of [learner, older])
+      expect(one.reports.get(formatPrefix(SENDERS))?.advertisements).toMatchObject([
+        { kind: 'sender-prefix', pnc: false, supports: UNDERSTOOD },
+      ]);
     origin.carrier.originate([]);
     for (const one of [learner, older]) await until('nothing is left', () => one.reports.size, is(0), 60_000);
     for (const one of [learner, older])

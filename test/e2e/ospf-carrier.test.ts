@@ -9,6 +9,7 @@ import { askDaemon } from '../../src/frr/vty.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
 import { topologyText } from '../../src/model/topology.fixture.ts';
 import { prefix } from '../../src/model/prefix.ts';
+import { understood } from '../../src/model/understood.ts';
 import { rawLsa } from '../../src/carriers/ospf/carrier.fixture.ts';
 import type { OspfCarrierOptions } from '../../src/carriers/ospf/carrier.ts';
 import type { OspfVersion } from '../../src/carriers/ospf/version.ts';
@@ -25,6 +26,7 @@ const A = '192.0.2.101';
 const B = '192.0.2.102';
 const BORDER = '192.0.2.103';
 const LIMIT = 60_000;
+const UNDERSTOOD = understood(['long-haul-roce'])!;
 
 let net: FrrNetwork;
 let poller: Poller;
@@ -145,7 +147,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     a.carrier.originate(
       declaration(version, [1, 2], 1, { sids: [sid], routerAddresses: [address(proxyText(version, 1))] }),
     );
-    b.carrier.originate(declaration(version, [3], 2));
+    // The last one has no proxy: only what its senders understand.
+    const [both, alone] = [3, 4].map((n) => ({ prefix: prefix(text(version, n)), supports: UNDERSTOOD }));
+    b.carrier.originate(origination({ proxies: [{ ...both!, proxy: address(proxyText(version, 2)) }, alone!] }));
     await net.start();
     await until(
       'learned',
@@ -160,6 +164,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
     expect(b.learned(text(version, 1))).toEqual([`0.0.0.0 ${A} ${proxyText(version, 1)}`]);
     expect(a.learned(text(version, 3))).toEqual([`0.0.0.0 ${B} ${proxyText(version, 2)}`]);
+    await until('what senders understand', () => a.supports(text(version, 4)), is([UNDERSTOOD]), LIMIT);
+    expect(a.supports(text(version, 3))).toEqual([UNDERSTOOD]);
+    expect(a.flagged(text(version, 4))).toEqual([]);
     await until(
       'SID and router address',
       () => [...b.reports.values()].map((r) => byKind(r.advertisements)),

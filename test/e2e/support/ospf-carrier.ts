@@ -12,6 +12,7 @@ import { eventLoopWork } from '../../../src/model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { formatPrefix } from '../../../src/model/prefix.ts';
+import type { Understood } from '../../../src/model/understood.ts';
 import { type OspfCarrier, type OspfCarrierOptions, createOspfCarrier } from '../../../src/carriers/ospf/carrier.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import type { Poller } from '../../../src/kernel/poller.ts';
@@ -87,6 +88,15 @@ export class CarrierAgent {
           found.push(`${originator} ${p.pnc ? (p.proxy ? formatAddress(p.proxy) : 'none') : '-'}`);
     }
     return found.sort();
+  }
+
+  /** What the same routers say that the senders in a prefix understand. */
+  supports(text: string): (Understood | undefined)[] {
+    return [...this.reports.values()]
+      .filter(({ originator }) => this.reachable.has(originator))
+      .flatMap(({ advertisements }) => byKind(advertisements).prefixes)
+      .filter((p) => formatPrefix(p.prefix) === text)
+      .map(({ supports }) => supports);
   }
 
   /** Those of them that have the flag. */
