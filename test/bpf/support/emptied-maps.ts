@@ -12,7 +12,7 @@ const SMALL_ARRAY = 512;
 const PLACES = '_places';
 const NEXT = '_next';
 /** Constants: the kernel lets no one write them. */
-const CONSTANTS = '.rodata';
+const CONSTANTS = ['.rodata', '.kconfig'];
 
 /** @throws Error for a map that it does not know how to empty */
 export function emptyMaps(object: BpfObject): void {
@@ -21,7 +21,7 @@ export function emptyMaps(object: BpfObject): void {
   for (const name of object.mapNames) {
     const map = object.map(name);
     const type = mapTypeName(map.info.type);
-    if (name.endsWith(CONSTANTS) || isLargePlaces(object)(name)) continue;
+    if (CONSTANTS.some((end) => name.endsWith(end)) || isLargePlaces(object)(name)) continue;
     if (WITH_KEYS.has(type)) for (const key of [...map.keys()]) map.delete(key);
     else if (ARRAYS.has(type) && map.info.maxEntries <= SMALL_ARRAY) zero(map);
     else throw new Error(`${object.path}: no way to empty ${name}, ${type} of ${map.info.maxEntries}`);
