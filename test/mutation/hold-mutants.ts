@@ -20,8 +20,8 @@ const CLASSES: readonly BpfMutant[] = [
   {
     fault: 'a flow leaves with packets in its class',
     file: 'bpf/lib/hold/class.h',
-    search: 'if (record->entered != hold->drained && (',
-    replace: 'if (record->entered > hold->drained + 1 && (',
+    search: 'if ((record->classed && record->entered != hold->drained)',
+    replace: 'if ((record->classed && record->entered > hold->drained + 1)',
     fails: [
       [HOLD, 'goes on into its class until that is empty'],
       [TRAFFIC, 'goes on into the class until that is empty'],

@@ -75,15 +75,15 @@ export const MULTICAST: readonly BpfMutant[] = [
   {
     fault: 'a notification goes to the replication SID itself',
     file: 'bpf/lib/builder/frame.h',
-    search: '__builtin_memcpy(outer + 6, end_con_for(&source), 16);',
+    search: '__builtin_memcpy(outer + 6, end_con_for(source.halves), 16);',
     replace: '__builtin_memcpy(outer + 6, &source, 16);',
     fails: [[LIVE, 'to the END.CON SID of the router that made it']],
   },
   {
     fault: 'a replication SID is no way back',
     file: 'bpf/lib/detector/policy.h',
-    search: 'bpf_map_lookup_elem(&end_con_sids, end_con_for(packet->key.tunnel))',
-    replace: 'bpf_map_lookup_elem(&end_con_sids, packet->key.tunnel)',
+    search: 'map_find(&end_con_sids, end_con_for(packet->key.tunnel))',
+    replace: 'map_find(&end_con_sids, (const struct address *)packet->key.tunnel)',
     fails: [[DETECTED, 'goes back through the END.CON SID of the router that made it']],
   },
   {
