@@ -20,6 +20,7 @@
 #include "detector/monitor.h"
 #include "detector/notify.h"
 #include "detector/policy.h"
+#include "detector/port-depth.h"
 #include "detector/severity.h"
 
 LICENSE;
@@ -136,7 +137,7 @@ static __always_inline int other_traffic(struct __sk_buff *skb)
 		return TC_NEXT;
 	measure->tick = tick;
 	__u64 now = bpf_ktime_get_coarse_ns();
-	if (!interval_over(port, measure, now) || queue_depth(skb, &depth) < 0)
+	if (!interval_over(port, measure, now) || port_depth(skb, port, slot, &depth) < 0)
 		return TC_NEXT;
 	record_peak(slot, depth);
 	measure_interval(measure, port, slot, depth, now);
@@ -172,7 +173,7 @@ int egress(struct __sk_buff *skb)
 	if (unlikely(!flow))
 		return TC_NEXT;
 	flow_count(flow, length, packet.psn, skb->ifindex, now);
-	if (unlikely(queue_depth(skb, &depth) < 0)) {
+	if (unlikely(port_depth(skb, port, slot, &depth) < 0)) {
 		count(COUNT_EGRESS_NO_QUEUE);
 		return TC_NEXT;
 	}

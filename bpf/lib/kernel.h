@@ -189,6 +189,8 @@ struct netdev_queue {
 
 struct net_device {
 	struct netdev_queue *_tx;
+	struct Qdisc *qdisc; // the root
+	unsigned int real_num_tx_queues;
 };
 
 struct sk_buff {
@@ -205,6 +207,7 @@ struct sk_buff {
 // each field is copied by a helper, for which the agent needs CAP_PERFMON. The verifier drops the branch that is not
 // taken.
 extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak;
+extern void *bpf_rdonly_cast(const void *, __u32) __ksym __weak;
 extern int LINUX_KERNEL_VERSION __kconfig;
 #define CASTS_CONTEXT (LINUX_KERNEL_VERSION >= 0x060200)
 
@@ -223,6 +226,11 @@ static __always_inline struct sk_buff *kernel_packet(struct __sk_buff *skb)
 			bpf_core_read(&value_, sizeof(value_), &(from)->field);                                        \
 		value_;                                                                                                \
 	})
+
+// A structure of the kernel at a computed address, such as an element of an array. Its fields are read by KERNEL_FIELD().
+#define KERNEL_STRUCT(address, type)                                                                                   \
+	((type *)(CASTS_CONTEXT ? bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type))              \
+				: (void *)(address)))
 
 // Looks up a route without its neighbor, which whoever sends the packet resolves. Before Linux 6.3 the look-up asks for
 // the neighbor too; that there is none yet is then an answer like any other.

@@ -24,16 +24,24 @@ const linkFact = (link: Link, speedBitPerS: number | undefined): LinkFact => ({
   kind: link.kind,
   etherLike: isEtherLike(link),
   mtu: link.mtu,
+  ...(link.lower !== undefined && link.lower !== 0 && { lower: link.lower }),
   ...(link.master !== undefined && link.master !== 0 && { master: link.master }),
   ...(speedBitPerS !== undefined && { speedBitPerS }),
 });
 
-const qdiscFact = (qdisc: Qdisc, htbBytesPerS: bigint | undefined): QdiscFact => ({
+const qdiscFact = (qdisc: Qdisc, all: readonly Qdisc[], htbBytesPerS: bigint | undefined): QdiscFact => ({
   ifindex: qdisc.ifindex,
   rootKind: qdisc.kind,
+  ...(qdisc.kind === 'mq' && { queueKinds: queuesBelow(qdisc, all).map(({ kind }) => kind) }),
   ...(qdisc.tbf ? { limitBytes: qdisc.tbf.limit, rateBitPerS: Number(qdisc.tbf.rate) * 8 } : {}),
   ...(htbBytesPerS ? { rateBitPerS: Number(htbBytesPerS) * 8 } : {}),
 });
+
+/** Of an mq: the kernel lists those of the queues in use. Their parents are its classes, which share its major number. */
+const queuesBelow = (mq: Qdisc, all: readonly Qdisc[]): Qdisc[] =>
+  all
+    .filter(({ ifindex, parent }) => ifindex === mq.ifindex && parent >>> 16 === mq.handle >>> 16)
+    .toSorted((a, b) => a.parent - b.parent);
 
 /** Rate of an HTB, bytes/s: the sum of its top-level classes. They cannot borrow, so their `ceil` has no effect. */
 async function htbRate(rtnetlink: Rtnetlink, qdisc: Qdisc): Promise<bigint | undefined> {
@@ -98,7 +106,7 @@ export async function readKernelFacts(
   const roots = qdiscs.filter((q) => q.parent === TC_H.ROOT);
   return {
     links: links.map((link) => linkFact(link, asked.has(link.name) ? linkSpeed(link, sysfs) : undefined)),
-    qdiscs: await Promise.all(roots.map(async (qdisc) => qdiscFact(qdisc, await htbRate(rtnetlink, qdisc)))),
+    qdiscs: await Promise.all(roots.map(async (root) => qdiscFact(root, qdiscs, await htbRate(rtnetlink, root)))),
     features,
     addresses: addresses.map((a) => a.address),
     onLink: addresses.map(({ ifindex, address, length }) => ({ ifindex, prefix: prefixOf(address, length) })),

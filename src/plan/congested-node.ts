@@ -24,6 +24,7 @@ import {
 } from './facts.ts';
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
 import { planNotifier } from './notifier.ts';
+import { portQueue } from './port-queue.ts';
 import { asksAboutSenders, asksForProxies, notifies, planPolicies } from './policy.ts';
 import { proxyAddresses } from './proxy.ts';
 import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
@@ -49,12 +50,6 @@ const NO_LONG_HAUL = {
   contribution256: 0,
   deferral256: 0,
 } as const;
-/**
- * Root qdiscs whose backlog is a single number that a program can read. pfifo_fast counts per CPU and reads 0; mq has
- * no queue itself.
- */
-export const READABLE_ROOTS = new Set(['tbf', 'htb']);
-
 /**
  * Queue depths at which the congestion levels 0 … 7 begin (PNC §4: 3 bits, 7 the highest), bytes: from K_max in eight
  * equal steps towards the depth at which the queue drops, `level n = K_max + n · (limit − K_max) / 8`. Level 7 begins
@@ -105,9 +100,13 @@ function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Prob
     problems.push(interfaceMissing('ports', port.interface));
     return [];
   }
+  const queue = portQueue(link, facts, ownQueue(port));
   const qdisc = facts.qdiscs.find((q) => q.ifindex === link.ifindex);
-  if (!qdisc || !READABLE_ROOTS.has(qdisc.rootKind)) {
-    problems.push(unreadableQueue(port, qdisc?.rootKind));
+  if (!queue.readable || !qdisc) {
+    if (!queue.readable)
+      problems.push({
+        ...{ code: 'ports.queue-unreadable', feature: 'ports', problem: queue.problem, remedy: queue.remedy },
+      });
     return [];
   }
   const thresholds = thresholdsOf(port, {
@@ -133,9 +132,10 @@ function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Prob
       port['v-growth'] === undefined ? null : Math.max(1, Math.round((port['v-growth'] * intervalNs) / 1e9)),
     intervalNs,
     rttNs: thresholds.rttNs,
+    multiqueue: queue.multiqueue,
     ...longHaulOf(intent, thresholds),
   };
-  return [{ ...plan, explanation: explainPort(port, plan, thresholds, qdisc.limitBytes) }];
+  return [{ ...plan, explanation: [...queue.explanation, ...explainPort(port, plan, thresholds, qdisc.limitBytes)] }];
 }
 
 /** LHCNP-5.5-b, LHCNP-5.5-d, LHCNP-5.7-c: in 1/256, as the program compares. */
@@ -153,20 +153,14 @@ function longHaulOf(
   };
 }
 
-function unreadableQueue(port: PortIntent, rootKind: string | undefined): Problem {
+/** What gives a port a queue that can be read. */
+export function ownQueue(port: PortIntent): string {
   const { 'k-max': kMax = 2 * (port['k-min'] ?? 0), 'k-base': kBase } = port;
   const limit = 4 * (kMax === 'auto' ? kBase : kMax);
-  return {
-    code: 'ports.queue-unreadable',
-    feature: 'ports',
-    problem:
-      `the root qdisc of ${port.interface} is ${rootKind ?? 'none'}, whose queue depth cannot be read; ` +
-      'the port is not monitored',
-    remedy:
-      `give it a TBF or HTB root, e.g. \`tc qdisc replace dev ${port.interface} root tbf rate RATE burst 32kb ` +
-      `limit ${limit}\` with the link's rate` +
-      (rootKind === 'netem' ? '; a delay that netem simulates can be at the other end of the link' : ''),
-  };
+  return (
+    `give it a TBF or HTB root, e.g. \`tc qdisc replace dev ${port.interface} root tbf rate RATE burst 32kb ` +
+    `limit ${limit}\` with the link's rate`
+  );
 }
 
 /**

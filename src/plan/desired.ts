@@ -85,6 +85,8 @@ export interface EgressPortPlan {
   readonly vGrowthBytes: number | null;
   /** The measurement interval. */
   readonly intervalNs: number;
+  /** Whether the depth is the sum over the transmit queues below an mq; default: that of the root. */
+  readonly multiqueue?: boolean;
   /**
    * RTT_est: observation window of deferral and least interval of Long-haul CNPs for one flow. Null: not known, and
    * perFlowIntervalNs is used instead.

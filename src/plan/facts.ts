@@ -15,6 +15,8 @@ export interface LinkFact {
   readonly kind: string | undefined;
   /** Whether frames have an Ethernet header. False for the loopback, tunnels and TUN devices. */
   readonly etherLike: boolean;
+  /** Index of the interface below a VLAN's, in the same network namespace. */
+  readonly lower?: number;
   /** Index of the bridge or bond that the link is a port of. */
   readonly master?: number;
   /** As the driver reports it, bit/s. Absent: not reported. */
@@ -27,6 +29,8 @@ export interface LinkFact {
 export interface QdiscFact {
   readonly ifindex: number;
   readonly rootKind: string;
+  /** Below an mq: kinds of the transmit queues' qdiscs, those in use. */
+  readonly queueKinds?: readonly string[];
   /** Depth at which the qdisc drops, bytes; known for TBF. */
   readonly limitBytes?: number;
   /**

@@ -4,7 +4,7 @@ import type { FlowControlIntent, Intent } from '../intent/intent.ts';
 import { formatAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
-import { READABLE_ROOTS } from './congested-node.ts';
+import { READABLE_ROOTS } from './port-queue.ts';
 import type { DesiredState } from './desired.ts';
 import { type Facts, type LinkFact, findLink, interfaceMissing, missingFeatures } from './facts.ts';
 import type { FlowControlPlan } from './flow-control-plan.ts';

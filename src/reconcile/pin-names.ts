@@ -2,7 +2,7 @@
 // leaves pins that it does not know, as not cnpd's.
 const NAMES: ReadonlySet<string> = new Set(
   `arrival_scratch beliefs cm_connection_next cm_connection_places cm_connections connected_queue_pairs counters
-  doubted_ports egress_buckets egress_config egress_measures egress_opaque egress_peaks egress_ports egress_stats
+  doubted_ports egress_buckets egress_config egress_measures egress_opaque egress_peaks egress_ports egress_queue_sums egress_stats
   end_con_sids flows guard_allow_inbound guard_allow_outbound guard_end_con_sids guard_ports
   flow_control_arrivals flow_control_bucket flow_control_config flow_control_largest flow_control_records flow_control_shares flow_control_told flow_control_ways
   hold_filter hold_paces hold_port_bytes hold_ports hold_records hold_state holds learned_senders

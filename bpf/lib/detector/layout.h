@@ -38,7 +38,8 @@ struct egress_port {
 	__u16 contribution; // a sender is notified when its flow's share is at least this many 1/256 of the largest one
 	__u16 deferral;	    // an arrival rate lower by this many 1/256 is a reduction
 	__u32 level_bytes[CONGESTION_LEVELS]; // of PNC, ascending; level n from level_bytes[n] upwards
-	__u32 instruction_count;	      // 1 to INSTRUCTIONS
+	__u16 instruction_count;	      // 1 to INSTRUCTIONS
+	__u16 multiqueue; // whether the root is mq: the depth is the sum over the transmit queues (port-depth.h)
 	__u32 tenant; // of packets that leave outside a tunnel (proxy/tenant.h); 0: the router's own address space
 	struct instruction instructions[INSTRUCTIONS];
 	__u64 interval_ns;	 // over which marking rate, growth and shares are measured
@@ -201,6 +202,14 @@ struct egress_measure {
 	__u64 share_window;    // number of the window of shares
 	__u64 largest_share;   // of a flow, bytes: in this window and the one before
 	__u64 largest_now;     // of a flow in this window only
+};
+
+// The depth of a multiqueue port as this CPU has last summed it.
+struct egress_queue_sum {
+	__u32 depth;
+	__u32 tick;	 // kernel tick of that sum
+	__u32 remaining; // packets that may still use it
+	__u32 reserved;
 };
 
 // One record a notification handed to the builder, for the agent.

@@ -9,7 +9,6 @@
 #define CNPD_DETECTOR_MONITOR_H
 
 #include "detector/maps.h"
-#include "queue-depth.h"
 
 #define PPM 1000000
 // More than the CPUs of any kernel.

@@ -43,6 +43,7 @@ const PORT: Required<EgressPort> = {
   vGrowthBytes: 100_000,
   intervalNs: 10_000_000,
   rttNs: 10_500_000,
+  multiqueue: true,
   contribution256: 128,
   deferral256: 26,
   tenant: 7,
@@ -103,6 +104,7 @@ describe('values of the congested node', () => {
       contribution256: 0,
       deferral256: 0,
       tenant: 0,
+      multiqueue: false,
     };
     const instructions = [{ fromBytes: null, level: 100, action: 'notify', parameter: 0 }];
     expect(decodeEgressPort(encodeEgressPort(plain))).toEqual({

@@ -91,6 +91,8 @@ export interface EgressPort {
   readonly deferral256?: number;
   /** Tenant of packets that leave here outside tunnels (tenants.ts); 0 or absent: the router's own address space. */
   readonly tenant?: number;
+  /** Whether the depth is the sum over the transmit queues' qdiscs (mq); default: that of the root. */
+  readonly multiqueue?: boolean;
 }
 
 export const DEFAULT_INTERVAL_NS = 10_000_000;
@@ -110,6 +112,7 @@ const PORT = {
   deferral: 22,
   levels: 24,
   instructionCount: 56,
+  multiqueue: 58,
   instructions: 64,
   intervalNs: 128,
   rtt: 136,
@@ -146,7 +149,8 @@ export function encodeEgressPort(port: EgressPort): Uint8Array {
     u16(PORT.contribution, port.contribution256 ?? 0);
     u16(PORT.deferral, port.deferral256 ?? 0);
     port.levelBytes.forEach((bytes, level) => u32(PORT.levels + 4 * level, threshold(bytes)));
-    u32(PORT.instructionCount, instructions.length);
+    u16(PORT.instructionCount, instructions.length);
+    u16(PORT.multiqueue, port.multiqueue ? 1 : 0);
     u32(PORT.tenant, port.tenant ?? 0);
     instructions.forEach((row, i) => {
       const at = PORT.instructions + i * INSTRUCTION.size;
@@ -185,7 +189,8 @@ export function decodeEgressPort(value: Uint8Array): Required<EgressPort> | unde
     contribution256: u16(PORT.contribution),
     deferral256: u16(PORT.deferral),
     tenant: u32(PORT.tenant),
-    instructions: Array.from({ length: Math.min(MAX_INSTRUCTIONS, u32(PORT.instructionCount)) }, (_, i) => {
+    multiqueue: u16(PORT.multiqueue) !== 0,
+    instructions: Array.from({ length: Math.min(MAX_INSTRUCTIONS, u16(PORT.instructionCount)) }, (_, i) => {
       const at = PORT.instructions + i * INSTRUCTION.size;
       const parameter = u16(at + INSTRUCTION.parameter);
       return {

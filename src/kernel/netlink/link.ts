@@ -27,6 +27,7 @@ const IFLA = {
   LINKINFO: 18,
   NET_NS_FD: 28,
   EXT_MASK: 29,
+  LINK_NETNSID: 37,
 } as const;
 const LINKINFO = { KIND: 1, DATA: 2 } as const;
 const VETH_INFO_PEER = 1;
@@ -50,6 +51,8 @@ export interface Link {
   readonly kind: string | undefined;
   /** For a veth: its peer's index, in the peer's namespace. */
   readonly peerIfindex: number | undefined;
+  /** Of a VLAN or another interface on top of one: that one's index, if it is in the same namespace. */
+  readonly lower: number | undefined;
   readonly master: number | undefined;
   /** Kind of the root qdisc. */
   readonly qdisc: string | undefined;
@@ -148,6 +151,7 @@ export function decodeLink(message: NetlinkMessage): Link | undefined {
     operState: OPER_STATE[attributes.get(IFLA.OPERSTATE)?.[0] ?? 0] ?? 'unknown',
     kind,
     peerIfindex: kind === 'veth' ? readU32(attributes.get(IFLA.LINK)) : undefined,
+    lower: kind === 'veth' || attributes.has(IFLA.LINK_NETNSID) ? undefined : readU32(attributes.get(IFLA.LINK)),
     master: readU32(attributes.get(IFLA.MASTER)),
     qdisc: readText(attributes.get(IFLA.QDISC)),
   };

@@ -30,6 +30,7 @@ const PORT: Required<egress.EgressPort> = {
   contribution256: 0x0180,
   deferral256: 0x021a,
   tenant: u32(6),
+  multiqueue: true,
   instructions: INSTRUCTIONS,
 };
 const CONFIG: Required<egress.EgressConfig> = {
@@ -80,6 +81,7 @@ export const DETECTOR: readonly Example[] = [
       deferral: 0x021a,
       level_bytes: [11, 12, 13, 14, 15, 16, 17, 18].map(u32),
       instruction_count: 8,
+      multiqueue: 1,
       tenant: u32(6),
       instructions: [
         { from_bytes: OFF, parameter: 0x0102, level: 100, action: 0 },

@@ -1,0 +1,127 @@
+// Runs in a guest (port-shapes.test.ts): ports with several transmit queues, and VLANs and bonds above them. Prints, as
+// JSON, the depth that the program has seen and the one that `tc` shows.
+import { execFileSync } from 'node:child_process';
+import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
+import type { PacketSocket } from '../../src/kernel/packet-socket.ts';
+import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
+import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
+import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';
+import { until } from '../support/until.ts';
+
+const QUEUES = 4;
+const r = await CongestedRouter.create();
+const run = (...[command, ...args]: string[]): string =>
+  r.router.run(() => execFileSync(command!, args, { encoding: 'utf8' }));
+const sh = (script: string): string => run('bash', '-euc', script);
+
+interface ShownQdisc {
+  readonly kind: string;
+  readonly root?: boolean;
+  readonly parent?: string;
+  readonly backlog: number;
+}
+const qdiscs = (port: string): ShownQdisc[] => JSON.parse(run('tc', '-j', '-s', 'qdisc', 'show', 'dev', port));
+const below = (port: string): number[] =>
+  qdiscs(port)
+    .filter(({ root, parent, kind }) => !root && parent !== undefined && kind !== 'clsact')
+    .map(({ backlog }) => backlog);
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+
+/** A port with several transmit queues, to a neighbor that is known. */
+async function port(name: string, address: string): Promise<number> {
+  sh(`ip link add ${name} numtxqueues ${QUEUES} numrxqueues ${QUEUES} type veth \
+        peer name ${name}-far numtxqueues ${QUEUES} numrxqueues ${QUEUES}
+      sysctl -qw net.ipv6.conf.${name}.disable_ipv6=1 net.ipv6.conf.${name}-far.disable_ipv6=1
+      ip link set ${name}-far arp off up; ip link set ${name} up
+      ip address add ${address}.1/24 dev ${name}
+      ip neighbor add ${address}.2 lladdr 02:00:00:00:09:02 dev ${name}
+      tc qdisc replace dev ${name} root handle 1: mq`);
+  return (await r.rtnl.link(name))!.ifindex;
+}
+
+const root = (port: string): number[] => [qdiscs(port).find((qdisc) => qdisc.root)!.backlog];
+
+/** Sends other traffic in flows that spread over the queues. An fq keeps packets that are to leave in an hour. */
+const FLOOD = `
+import socket, struct, sys, time
+SO_TXTIME, CLOCK_MONOTONIC = 61, 1
+for flow in range(64):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, SO_TXTIME, struct.pack('iI', CLOCK_MONOTONIC, 0))
+    leave = struct.pack('Q', int((time.monotonic() + 3600) * 1e9))
+    for n in range(3):
+        s.sendmsg([bytes(900)], [(socket.SOL_SOCKET, SO_TXTIME, leave)], 0, (sys.argv[1], 2000 + flow))
+`;
+
+/** Returns what `tc` shows when nothing changes any more. */
+async function load(to: string, read: () => number[]): Promise<number[]> {
+  run('python3', '-c', FLOOD, to);
+  let last = '';
+  return until(`the queues to ${to} stand still`, read, (now) => {
+    const same = sum(now) > 0 && last === now.join();
+    last = now.join();
+    return same && now;
+  });
+}
+
+/** What is notified about a packet of this port with each threshold. */
+function notified(kMax: number): number[] {
+  r.clear();
+  r.port({ kMax, kMin: null, multiqueue: true });
+  // A sum of an earlier packet may still be in use for as many packets as there are queues.
+  for (let packet = 0; packet <= QUEUES; packet++) r.send(frame(data()));
+  return [...new Set(r.records().map(({ queueBytes }) => queueBytes))];
+}
+
+async function measured(name: string, address: string, child: string): Promise<object> {
+  r.portIfindex = await port(name, address);
+  for (let queue = 1; queue <= QUEUES; queue++) sh(`tc qdisc replace dev ${name} parent 1:${queue} ${child}`);
+  const empty = notified(0);
+  const queues = await load(`${address}.2`, () => below(name));
+  const depth = sum(queues);
+  const [at, above] = [notified(depth), notified(depth - 1)];
+  const fact = (await readKernelFacts(r.rtnl, [])).qdiscs.find(({ ifindex }) => ifindex === r.portIfindex);
+  return { queues, depth, root: root(name)[0], empty, at, above, fact };
+}
+
+/** The root has become a TBF, which all queues share, and the program is not told. */
+async function replaced(name: string, address: string): Promise<object> {
+  sh(`tc qdisc replace dev ${name} root handle 2: tbf rate 8bit burst 2000 limit 10m`);
+  const depth = sum(await load(`${address}.2`, () => root(name)));
+  return { depth, seen: notified(depth - 1) };
+}
+
+/** Where packets of an interface above are notified about, tagged or not: from the port, or from elsewhere. */
+async function above(upper: string): Promise<boolean[]> {
+  r.clear();
+  r.port({ kMax: 1000, kMin: null, multiqueue: true });
+  const socket: PacketSocket = r.capture(upper, r.router, []);
+  await until(`packets of ${upper} are notified about`, () => {
+    socket.send(frame(data()));
+    return r.records().length > 0;
+  });
+  return [...new Set(r.records().map(({ ifindex }) => ifindex === r.portIfindex))];
+}
+
+try {
+  r.lacking();
+  r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, 0x64]);
+  r.configure({});
+  r.senders(['2001:db8:1::/64', PROXY6]);
+  r.policies(['::/0', ['proxy']]);
+  const tbf = await measured('multi', '10.8.1', 'tbf rate 8bit burst 2000 limit 1m');
+  r.attach(EGRESS_PROGRAMS.egress, r.portIfindex, 'egress');
+  sh('ip link add link multi name multi.5 up type vlan id 5');
+  const vlan = await above('multi.5');
+  const shared = await replaced('multi', '10.8.1');
+  sh(`ip link add bond0 type bond mode active-backup; ip link set multi down; ip link set multi master bond0
+      ip link set bond0 up; ip link set multi up`);
+  const bond = await above('bond0');
+  const fq = await measured('paced', '10.8.2', 'fq horizon 7200s');
+  const links = (await readKernelFacts(r.rtnl, [])).links;
+  const of = (name: string) => links.find((link) => link.name === name);
+  const lower = { vlan: of('multi.5'), port: of('multi'), bond: of('bond0'), slave: of('multi') };
+  process.stdout.write(`${JSON.stringify({ tbf, vlan, shared, fq, bond, lower })}\n`);
+} finally {
+  r.close();
+}

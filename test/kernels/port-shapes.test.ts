@@ -1,0 +1,75 @@
+// Monitored ports as users have them, in guests with Debian's kernels: several transmit queues below an mq, and VLANs
+// and bonds above such ports. This machine's kernel may lack all of it.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Guest, emptyFolder } from '../guests/guest.ts';
+import { prepareGuestImage } from '../guests/image.ts';
+import { WHY_NOT, runInGuest } from './guest-program.ts';
+
+const OUT = join(new URL('../..', import.meta.url).pathname, 'out');
+/** A guest computes many times slower than a processor. */
+const LIMIT_MS = 480_000;
+const MODULES = ['veth', 'sch_tbf', 'sch_fq', 'sch_fq_codel', 'sch_ingress', 'cls_bpf', '8021q', 'bonding'];
+
+interface Measured {
+  readonly queues: readonly number[];
+  readonly depth: number;
+  readonly root: number;
+  readonly empty: readonly number[];
+  readonly at: readonly number[];
+  readonly above: readonly number[];
+  readonly fact: unknown;
+}
+
+interface Seen {
+  readonly tbf: Measured;
+  readonly fq: Measured;
+  readonly shared: { readonly depth: number; readonly seen: readonly number[] };
+  readonly vlan: readonly boolean[];
+  readonly bond: readonly boolean[];
+  readonly lower: Readonly<Record<'vlan' | 'port' | 'bond' | 'slave', { ifindex: number; [field: string]: unknown }>>;
+}
+
+describe.skipIf(WHY_NOT !== undefined).each([
+  ['stock', 'kernels-stock', /^6\.1\./],
+  ['backported', 'kernels', /^6\.12\./],
+] as const)(WHY_NOT ?? "in a guest with Debian's %s kernel", (kernel, folder, version) => {
+  let guest: Guest;
+  let seen: Seen;
+  beforeAll(async () => {
+    const image = prepareGuestImage(join(OUT, folder), { kernel, modules: MODULES });
+    expect(image.version).toMatch(version);
+    guest = await Guest.boot({
+      ...{ name: image.version, image, control: emptyFolder(join(OUT, folder, 'port-shapes')) },
+      spawn: ([command, ...args]) => spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe'] }),
+    });
+    seen = (await runInGuest(guest, 'port-shapes', LIMIT_MS)) as Seen;
+  }, 2 * LIMIT_MS);
+  afterAll(() => guest?.stop());
+
+  test.each(['tbf', 'fq'] as const)('LHCNP-5.3.1-a: below an mq, the depth is the sum over its queues: %s', (child) => {
+    const { queues, depth, root, empty, at, above, fact } = seen[child];
+    expect(queues).toHaveLength(4);
+    // More than one has something, or a sum would prove nothing.
+    expect(queues.filter((bytes) => bytes > 0).length).toBeGreaterThan(1);
+    expect({ root, empty, at, above }).toEqual({ root: depth, empty: [], at: [], above: [depth] });
+    expect(fact).toMatchObject({ rootKind: 'mq', queueKinds: [child, child, child, child] });
+  });
+
+  test('a root that all queues share is counted once, even before the agent knows it', () => {
+    expect(seen.shared.seen).toEqual([seen.shared.depth]);
+  });
+
+  test('packets of a VLAN and of a bond are notified about at the port that queues them', () => {
+    expect({ vlan: seen.vlan, bond: seen.bond }).toEqual({ vlan: [true], bond: [true] });
+  });
+
+  test('what is below a VLAN and a bond is known', () => {
+    const { vlan, port, bond, slave } = seen.lower;
+    expect(vlan).toMatchObject({ kind: 'vlan', lower: port.ifindex });
+    expect(bond).toMatchObject({ kind: 'bond' });
+    expect(slave).toMatchObject({ master: bond.ifindex });
+    expect(port).not.toHaveProperty('lower');
+  });
+});
