@@ -207,7 +207,7 @@ struct sk_buff {
 // each field is copied by a helper, for which the agent needs CAP_PERFMON. The verifier drops the branch that is not
 // taken.
 extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak;
-extern void *bpf_rdonly_cast(const void *, __u32) __ksym __weak;
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 extern int LINUX_KERNEL_VERSION __kconfig;
 #define CASTS_CONTEXT (LINUX_KERNEL_VERSION >= 0x060200)
 
@@ -227,7 +227,7 @@ static __always_inline struct sk_buff *kernel_packet(struct __sk_buff *skb)
 		value_;                                                                                                \
 	})
 
-// A structure of the kernel at a computed address, such as an element of an array. Its fields are read by KERNEL_FIELD().
+// A structure of the kernel at a computed address, such as that of an array's element, for KERNEL_FIELD().
 #define KERNEL_STRUCT(address, type)                                                                                   \
 	((type *)(CASTS_CONTEXT ? bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type))              \
 				: (void *)(address)))

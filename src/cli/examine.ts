@@ -7,6 +7,7 @@ import { checkFile } from '../diagnosis/configuration.ts';
 import { checkCorePorts, corePortsUnknown } from '../diagnosis/core-ports.ts';
 import { checkHeldPorts, heldPortsUnknown } from '../diagnosis/held-ports.ts';
 import { examineGobgp } from '../diagnosis/gobgp/check.ts';
+import { checkMonitoredPorts, monitoredPortsUnknown } from '../diagnosis/monitored-ports.ts';
 import { checkKernel, kernelSilent } from '../diagnosis/kernel.ts';
 import { suiteBeside } from '../diagnosis/suites/suite.ts';
 import type { Intent } from '../intent/intent.ts';
@@ -35,6 +36,7 @@ export async function examine(configFile: string, { kernel, roots, location = {}
       ? (
           await Promise.all([
             examineCorePorts(intent),
+            examineMonitoredPorts(intent),
             examineHeldPorts(intent),
             examineGroups(intent, roots, () => withNetlink((netlink) => netlink.links())),
             suiteBeside(intent, location).examine(),
@@ -68,6 +70,17 @@ async function examineCorePorts(intent: Intent): Promise<Check[]> {
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
     return [corePortsUnknown(error)];
+  }
+}
+
+/** Also beside a running cnpd, which reports only what is wrong with them. */
+async function examineMonitoredPorts(intent: Intent): Promise<Check[]> {
+  if (intent.ports.length === 0) return [];
+  try {
+    return checkMonitoredPorts(intent, await withNetlink((netlink) => readKernelFacts(netlink, [])));
+  } catch (error) {
+    if (!(error instanceof KernelError)) throw error;
+    return [monitoredPortsUnknown(error)];
   }
 }
 

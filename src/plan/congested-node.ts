@@ -24,7 +24,7 @@ import {
 } from './facts.ts';
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
 import { planNotifier } from './notifier.ts';
-import { portQueue } from './port-queue.ts';
+import { type PortQueue, portQueue } from './port-queue.ts';
 import { asksAboutSenders, asksForProxies, notifies, planPolicies } from './policy.ts';
 import { proxyAddresses } from './proxy.ts';
 import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
@@ -135,7 +135,7 @@ function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Prob
     multiqueue: queue.multiqueue,
     ...longHaulOf(intent, thresholds),
   };
-  return [{ ...plan, explanation: [...queue.explanation, ...explainPort(port, plan, thresholds, qdisc.limitBytes)] }];
+  return [{ ...plan, explanation: [...explainQueue(queue), ...explainPort(port, plan, thresholds, qdisc.limitBytes)] }];
 }
 
 /** LHCNP-5.5-b, LHCNP-5.5-d, LHCNP-5.7-c: in 1/256, as the program compares. */
@@ -227,6 +227,10 @@ function proxyProblems(notifier: NotifierPlan, intent: Intent, learned: LearnedV
     ];
   });
 }
+
+/** What is not the plain depth of the root, which is shown by its name. */
+const explainQueue = (queue: PortQueue & { readable: true }): string[] =>
+  queue.multiqueue ? [`depth: ${queue.measured}`] : [];
 
 /** Where the thresholds of a port come from, for `cnpctl show ports`. */
 function explainPort(

@@ -13,14 +13,15 @@ const READABLE: ReadonlySet<string> = new Set([...READABLE_ROOTS, 'fq_codel', 'f
 export const MOST_QUEUES = 256;
 
 export type PortQueue =
-  | { readonly readable: true; readonly multiqueue: boolean; readonly explanation: readonly string[] }
+  | { readonly readable: true; readonly multiqueue: boolean; readonly measured: string }
   | { readonly readable: false; readonly problem: string; readonly remedy: string };
 
 /** @param tbf what gives the port a queue of its own */
 export function portQueue(link: LinkFact, facts: Pick<Facts, 'links' | 'qdiscs'>, tbf: string): PortQueue {
   const root = facts.qdiscs.find(({ ifindex }) => ifindex === link.ifindex);
   if (root?.rootKind === 'mq') return multiqueue(link.name, root.queueKinds ?? [], tbf);
-  if (root && READABLE.has(root.rootKind)) return { readable: true, multiqueue: false, explanation: [] };
+  if (root && READABLE.has(root.rootKind))
+    return { readable: true, multiqueue: false, measured: `its root, ${root.rootKind}` };
   return queueBelow(link, root?.rootKind, facts, tbf) ?? unreadable(link.name, root?.rootKind, tbf);
 }
 
@@ -50,10 +51,9 @@ function multiqueue(name: string, kinds: readonly string[], tbf: string): PortQu
   return {
     readable: true,
     multiqueue: true,
-    explanation: [
-      `depth: the sum over ${kinds.length} transmit queues (${of}) below mq, ` +
-        `at most a kernel tick and ${kinds.length} packets of a CPU old`,
-    ],
+    measured:
+      `the sum over ${kinds.length} transmit queues (${of}) below mq, ` +
+      `at most a kernel tick and ${kinds.length} packets of a CPU old`,
   };
 }
 

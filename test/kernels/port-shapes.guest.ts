@@ -1,8 +1,11 @@
 // Runs in a guest (port-shapes.test.ts): ports with several transmit queues, and VLANs and bonds above them. Prints, as
 // JSON, the depth that the program has seen and the one that `tc` shows.
 import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import type { PacketSocket } from '../../src/kernel/packet-socket.ts';
+import { Poller } from '../../src/kernel/poller.ts';
+import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
 import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';
@@ -20,7 +23,8 @@ interface ShownQdisc {
   readonly parent?: string;
   readonly backlog: number;
 }
-const qdiscs = (port: string): ShownQdisc[] => JSON.parse(run('tc', '-j', '-s', 'qdisc', 'show', 'dev', port));
+const qdiscs = (port: string): ShownQdisc[] =>
+  JSON.parse(run('tc', '-j', '-s', 'qdisc', 'show', 'dev', port)) as ShownQdisc[];
 const below = (port: string): number[] =>
   qdiscs(port)
     .filter(({ root, parent, kind }) => !root && parent !== undefined && kind !== 'clsact')
@@ -41,21 +45,21 @@ async function port(name: string, address: string): Promise<number> {
 
 const root = (port: string): number[] => [qdiscs(port).find((qdisc) => qdisc.root)!.backlog];
 
-/** Sends other traffic in flows that spread over the queues. An fq keeps packets that are to leave in an hour. */
+/** Sends other traffic in flows that spread over the queues. An fq keeps packets that are to leave in half an hour. */
 const FLOOD = `
 import socket, struct, sys, time
 SO_TXTIME, CLOCK_MONOTONIC = 61, 1
-for flow in range(64):
+for flow in range(int(sys.argv[2])):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.setsockopt(socket.SOL_SOCKET, SO_TXTIME, struct.pack('iI', CLOCK_MONOTONIC, 0))
-    leave = struct.pack('Q', int((time.monotonic() + 3600) * 1e9))
+    leave = struct.pack('Q', int((time.monotonic() + 1800) * 1e9))
     for n in range(3):
         s.sendmsg([bytes(900)], [(socket.SOL_SOCKET, SO_TXTIME, leave)], 0, (sys.argv[1], 2000 + flow))
 `;
 
 /** Returns what `tc` shows when nothing changes any more. */
 async function load(to: string, read: () => number[]): Promise<number[]> {
-  run('python3', '-c', FLOOD, to);
+  run('python3', '-c', FLOOD, to, '64');
   let last = '';
   return until(`the queues to ${to} stand still`, read, (now) => {
     const same = sum(now) > 0 && last === now.join();
@@ -65,9 +69,9 @@ async function load(to: string, read: () => number[]): Promise<number[]> {
 }
 
 /** What is notified about a packet of this port with each threshold. */
-function notified(kMax: number): number[] {
+function notified(kMax: number, multiqueue = true): number[] {
   r.clear();
-  r.port({ kMax, kMin: null, multiqueue: true });
+  r.port({ kMax, kMin: null, multiqueue });
   // A sum of an earlier packet may still be in use for as many packets as there are queues.
   for (let packet = 0; packet <= QUEUES; packet++) r.send(frame(data()));
   return [...new Set(r.records().map(({ queueBytes }) => queueBytes))];
@@ -89,6 +93,29 @@ async function replaced(name: string, address: string): Promise<object> {
   sh(`tc qdisc replace dev ${name} root handle 2: tbf rate 8bit burst 2000 limit 10m`);
   const depth = sum(await load(`${address}.2`, () => root(name)));
   return { depth, seen: notified(depth - 1) };
+}
+
+/** A network card of one queue whose device takes packets from its ring every few seconds only. */
+async function card(address: string): Promise<object> {
+  const poller = Poller.open({
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const outside = Rtnetlink.open({}, { poller });
+  const name = readdirSync('/sys/class/net').find((one) => existsSync(`/sys/class/net/${one}/device/driver`))!;
+  await outside.setLink(name, { netns: r.router });
+  outside.close();
+  poller.close();
+  sh(`sysctl -qw net.ipv6.conf.${name}.disable_ipv6=1; ip link set ${name} up; ip address add ${address}.1/24 dev ${name}
+      ip neighbor add ${address}.2 lladdr 02:00:00:00:09:02 dev ${name}; tc qdisc replace dev ${name} root fq_codel`);
+  r.portIfindex = (await r.rtnl.link(name))!.ifindex;
+  return until('its queue stands still while it is read', () => {
+    run('python3', '-c', FLOOD, `${address}.2`, '400');
+    const depth = sum(root(name));
+    const [at, above] = [notified(depth, false), notified(depth - 1, false)];
+    return depth > 0 && sum(root(name)) === depth && { kind: qdiscs(name)[0]!.kind, depth, at, above };
+  });
 }
 
 /** Where packets of an interface above are notified about, tagged or not: from the port, or from elsewhere. */
@@ -114,14 +141,18 @@ try {
   sh('ip link add link multi name multi.5 up type vlan id 5');
   const vlan = await above('multi.5');
   const shared = await replaced('multi', '10.8.1');
-  sh(`ip link add bond0 type bond mode active-backup; ip link set multi down; ip link set multi master bond0
-      ip link set bond0 up; ip link set multi up`);
+  r.portIfindex = await port('slave', '10.8.3');
+  r.attach(EGRESS_PROGRAMS.egress, r.portIfindex, 'egress');
+  sh(`for queue in $(seq ${QUEUES}); do tc qdisc replace dev slave parent 1:$queue tbf rate 8bit burst 2000 limit 1m; done
+      ip link add bond0 type bond mode active-backup; ip link set slave down; ip link set slave master bond0
+      ip link set bond0 up; ip link set slave up`);
   const bond = await above('bond0');
-  const fq = await measured('paced', '10.8.2', 'fq horizon 7200s');
+  const fq = await measured('paced', '10.8.2', 'fq horizon 3600s');
+  const single = await card('10.8.4');
   const links = (await readKernelFacts(r.rtnl, [])).links;
   const of = (name: string) => links.find((link) => link.name === name);
-  const lower = { vlan: of('multi.5'), port: of('multi'), bond: of('bond0'), slave: of('multi') };
-  process.stdout.write(`${JSON.stringify({ tbf, vlan, shared, fq, bond, lower })}\n`);
+  const lower = { vlan: of('multi.5'), port: of('multi'), bond: of('bond0'), slave: of('slave') };
+  process.stdout.write(`${JSON.stringify({ tbf, vlan, shared, fq, bond, single, lower })}\n`);
 } finally {
   r.close();
 }

@@ -10,7 +10,22 @@ import { WHY_NOT, runInGuest } from './guest-program.ts';
 const OUT = join(new URL('../..', import.meta.url).pathname, 'out');
 /** A guest computes many times slower than a processor. */
 const LIMIT_MS = 480_000;
-const MODULES = ['veth', 'sch_tbf', 'sch_fq', 'sch_fq_codel', 'sch_ingress', 'cls_bpf', '8021q', 'bonding'];
+const MODULES = [
+  'veth',
+  'sch_tbf',
+  'sch_fq',
+  'sch_fq_codel',
+  'sch_ingress',
+  'cls_bpf',
+  '8021q',
+  'bonding',
+  'virtio_net',
+];
+/** A card whose device empties its ring four seconds after the first packet. */
+const CARD = [
+  ...['-netdev', 'user,id=slow,restrict=on'],
+  ...['-device', 'virtio-net-pci,netdev=slow,tx=timer,x-txtimer=4000000000'],
+];
 
 interface Measured {
   readonly queues: readonly number[];
@@ -28,6 +43,7 @@ interface Seen {
   readonly shared: { readonly depth: number; readonly seen: readonly number[] };
   readonly vlan: readonly boolean[];
   readonly bond: readonly boolean[];
+  readonly single: Pick<Measured, 'depth' | 'at' | 'above'> & { readonly kind: string };
   readonly lower: Readonly<Record<'vlan' | 'port' | 'bond' | 'slave', { ifindex: number; [field: string]: unknown }>>;
 }
 
@@ -42,6 +58,7 @@ describe.skipIf(WHY_NOT !== undefined).each([
     expect(image.version).toMatch(version);
     guest = await Guest.boot({
       ...{ name: image.version, image, control: emptyFolder(join(OUT, folder, 'port-shapes')) },
+      devices: CARD,
       spawn: ([command, ...args]) => spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe'] }),
     });
     seen = (await runInGuest(guest, 'port-shapes', LIMIT_MS)) as Seen;
@@ -55,6 +72,12 @@ describe.skipIf(WHY_NOT !== undefined).each([
     expect(queues.filter((bytes) => bytes > 0).length).toBeGreaterThan(1);
     expect({ root, empty, at, above }).toEqual({ root: depth, empty: [], at: [], above: [depth] });
     expect(fact).toMatchObject({ rootKind: 'mq', queueKinds: [child, child, child, child] });
+  });
+
+  test('the depth of an fq_codel at the root is that of `tc`', () => {
+    const { depth } = seen.single;
+    expect(depth).toBeGreaterThan(0);
+    expect(seen.single).toEqual({ kind: 'fq_codel', depth, at: [], above: [depth] });
   });
 
   test('a root that all queues share is counted once, even before the agent knows it', () => {

@@ -39,7 +39,8 @@ struct egress_port {
 	__u16 deferral;	    // an arrival rate lower by this many 1/256 is a reduction
 	__u32 level_bytes[CONGESTION_LEVELS]; // of PNC, ascending; level n from level_bytes[n] upwards
 	__u16 instruction_count;	      // 1 to INSTRUCTIONS
-	__u16 multiqueue; // whether the root is mq: the depth is the sum over the transmit queues (port-depth.h)
+	__u8 multiqueue; // whether the root is mq: the depth is the sum over the transmit queues (port-depth.h)
+	__u8 reserved;
 	__u32 tenant; // of packets that leave outside a tunnel (proxy/tenant.h); 0: the router's own address space
 	struct instruction instructions[INSTRUCTIONS];
 	__u64 interval_ns;	 // over which marking rate, growth and shares are measured

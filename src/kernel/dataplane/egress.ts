@@ -150,7 +150,7 @@ export function encodeEgressPort(port: EgressPort): Uint8Array {
     u16(PORT.deferral, port.deferral256 ?? 0);
     port.levelBytes.forEach((bytes, level) => u32(PORT.levels + 4 * level, threshold(bytes)));
     u16(PORT.instructionCount, instructions.length);
-    u16(PORT.multiqueue, port.multiqueue ? 1 : 0);
+    view.setUint8(PORT.multiqueue, port.multiqueue ? 1 : 0);
     u32(PORT.tenant, port.tenant ?? 0);
     instructions.forEach((row, i) => {
       const at = PORT.instructions + i * INSTRUCTION.size;
@@ -189,7 +189,7 @@ export function decodeEgressPort(value: Uint8Array): Required<EgressPort> | unde
     contribution256: u16(PORT.contribution),
     deferral256: u16(PORT.deferral),
     tenant: u32(PORT.tenant),
-    multiqueue: u16(PORT.multiqueue) !== 0,
+    multiqueue: value[PORT.multiqueue] === 1,
     instructions: Array.from({ length: Math.min(MAX_INSTRUCTIONS, u16(PORT.instructionCount)) }, (_, i) => {
       const at = PORT.instructions + i * INSTRUCTION.size;
       const parameter = u16(at + INSTRUCTION.parameter);
