@@ -37,7 +37,7 @@ const qdiscFact = (qdisc: Qdisc, all: readonly Qdisc[], htbBytesPerS: bigint | u
   ...(htbBytesPerS ? { rateBitPerS: Number(htbBytesPerS) * 8 } : {}),
 });
 
-/** Of an mq: the kernel lists those of the queues in use. Their parents are its classes, which share its major number. */
+/** Of an mq, those of the queues in use. Their parents are its classes, whose major number is its own. */
 const queuesBelow = (mq: Qdisc, all: readonly Qdisc[]): Qdisc[] =>
   all
     .filter(({ ifindex, parent }) => ifindex === mq.ifindex && parent >>> 16 === mq.handle >>> 16)
