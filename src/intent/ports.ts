@@ -8,7 +8,10 @@ import { bitRate, byteRate, factor, interfaceName, onOff, orWord, percent, rate,
 
 const entry = section(
   {
-    interface: value(interfaceName, 'egress interface with a TBF or HTB root qdisc'),
+    interface: value(
+      interfaceName,
+      'egress interface whose queue can be read: a TBF, HTB, fq_codel, fq, pfifo or bfifo, or an mq over these',
+    ),
     // LHCNP-5.4-a. Absent: K_max / 2, which of `k-max: auto` only plan knows (LHCNP-5.3.2-g).
     'k-min': value(size('1B', '4GB'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
     'k-max': value(

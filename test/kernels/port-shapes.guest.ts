@@ -96,7 +96,7 @@ async function replaced(name: string, address: string): Promise<object> {
 }
 
 /** A network card of one queue whose device takes packets from its ring every few seconds only. */
-async function card(address: string): Promise<object> {
+async function card(address: string): Promise<object[]> {
   const poller = Poller.open({
     onError: (error) => {
       throw error;
@@ -108,14 +108,21 @@ async function card(address: string): Promise<object> {
   outside.close();
   poller.close();
   sh(`sysctl -qw net.ipv6.conf.${name}.disable_ipv6=1; ip link set ${name} up; ip address add ${address}.1/24 dev ${name}
-      ip neighbor add ${address}.2 lladdr 02:00:00:00:09:02 dev ${name}; tc qdisc replace dev ${name} root fq_codel`);
+      ip neighbor add ${address}.2 lladdr 02:00:00:00:09:02 dev ${name}`);
   r.portIfindex = (await r.rtnl.link(name))!.ifindex;
-  return until('its queue stands still while it is read', () => {
-    run('python3', '-c', FLOOD, `${address}.2`, '400');
-    const depth = sum(root(name));
-    const [at, above] = [notified(depth, false), notified(depth - 1, false)];
-    return depth > 0 && sum(root(name)) === depth && { kind: qdiscs(name)[0]!.kind, depth, at, above };
-  });
+  const found: object[] = [];
+  for (const kind of ['fq_codel', 'pfifo', 'bfifo', 'htb default 1']) {
+    sh(`tc qdisc replace dev ${name} root handle 1: ${kind}`);
+    found.push(
+      await until('the queue stands still while it is read', () => {
+        run('python3', '-c', FLOOD, `${address}.2`, '400');
+        const depth = sum(root(name));
+        const [at, above] = [notified(depth, false), notified(depth - 1, false)];
+        return depth > 0 && sum(root(name)) === depth && { kind: qdiscs(name)[0]!.kind, depth, at, above };
+      }),
+    );
+  }
+  return found;
 }
 
 /** Where packets of an interface above are notified about, tagged or not: from the port, or from elsewhere. */
