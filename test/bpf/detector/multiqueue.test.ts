@@ -1,5 +1,5 @@
-// The depth of a port with several transmit queues (port-depth.h), with what this machine's kernel has: an mq over TBFs.
-// Debian's kernels, and other queues, are in test/kernels/port-shapes.test.ts.
+// The depth of a port with several transmit queues (port-depth.h), with what any kernel of the tests has: an mq over
+// TBFs. Debian's kernels, and other queues, are in test/kernels/port-shapes.test.ts.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CongestedRouter, PROXY6 } from '../support/congested-router.ts';
