@@ -55,6 +55,16 @@ describe('a watched port', () => {
     });
   });
 
+  test('LHCNP-5.3.1-a: below an mq is planned as the sum of its queues, and shown so', () => {
+    const mq = { ifindex: 2, rootKind: 'mq', queueKinds: ['fq_codel', 'fq_codel'] };
+    const facts = { ...FACTS, qdiscs: [...FACTS.qdiscs, mq] };
+    const { ports, problems } = planOf('ports: [{ interface: eth1, k-max: 50kB }]', facts);
+    expect({ ports, problems }).toMatchObject({ ports: [{ interface: 'eth1', multiqueue: true }], problems: [] });
+    expect(ports[0]!.explanation[0]).toMatch(/^depth: the sum over 2 transmit queues \(2 fq_codel\)/);
+    expect(planOf(WATCHED).ports[0]).toMatchObject({ multiqueue: false });
+    expect(planOf(WATCHED).ports[0]!.explanation.join()).not.toContain('depth:');
+  });
+
   test('without CE marking has no K_min', () => {
     expect(planOf('ports: [{ interface: wan, k-max: 50kB, ecn: off }]').ports[0]).toMatchObject({
       kMin: null,

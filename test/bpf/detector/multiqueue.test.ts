@@ -2,6 +2,7 @@
 // TBFs. Debian's kernels, and other queues, are in test/kernels/port-shapes.test.ts.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readKernelFacts } from '../../../src/coordinator/kernel-facts.edge.ts';
 import { CongestedRouter, PROXY6 } from '../support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../support/packets.ts';
 import { until } from '../../support/until.ts';
@@ -50,6 +51,15 @@ function notified(kMax: number, packets: number, multiqueue = true): number[] {
 }
 
 describe('LHCNP-5.3.1-a: the depth of a port below whose mq each transmit queue has a qdisc', () => {
+  test('is known to be such a port', async () => {
+    const { qdiscs } = await readKernelFacts(r.rtnl, []);
+    expect(qdiscs.find(({ ifindex }) => ifindex === r.portIfindex)).toEqual({
+      ifindex: r.portIfindex,
+      rootKind: 'mq',
+      queueKinds: Array(QUEUES).fill('tbf'),
+    });
+  });
+
   test('is the sum over them, and notifications leave above the threshold only', async () => {
     const depths = await load(32);
     expect(depths.filter((bytes) => bytes > 0).length).toBeGreaterThan(1);
