@@ -36,7 +36,7 @@ test('one queue below an mq that cannot be read makes the sum wrong', () => {
       'the port is not monitored',
     remedy:
       'give each queue an fq_codel: `sysctl -w net.core.default_qdisc=fq_codel`, then ' +
-      '`tc qdisc replace dev eth0 root handle 1: mq`; or give it a TBF',
+      '`tc qdisc replace dev eth0 root handle 6d71: mq`; or give it a TBF',
   });
   expect(queueOf(eth0, { rootKind: 'mq' })).toMatchObject({ problem: expect.stringContaining('no qdisc below it') });
 });

@@ -12,6 +12,9 @@ const READABLE: ReadonlySet<string> = new Set([...READABLE_ROOTS, 'fq_codel', 'f
 /** Transmit queues that the program sums, at most: MOST_QUEUES. */
 export const MOST_QUEUES = 256;
 
+/** The kernel makes a new mq, with new queues below it, only under a handle that is not in use. */
+const NEW_HANDLE = '6d71';
+
 export type PortQueue =
   | { readonly readable: true; readonly multiqueue: boolean; readonly measured: string }
   | { readonly readable: false; readonly problem: string; readonly remedy: string };
@@ -37,7 +40,7 @@ function multiqueue(name: string, kinds: readonly string[], tbf: string): PortQu
         'whose queue depth cannot be read; the port is not monitored',
       remedy:
         `give each queue an fq_codel: \`sysctl -w net.core.default_qdisc=fq_codel\`, then ` +
-        `\`tc qdisc replace dev ${name} root handle 1: mq\`; or ${tbf}`,
+        `\`tc qdisc replace dev ${name} root handle ${NEW_HANDLE}: mq\`; or ${tbf}`,
     };
   if (kinds.length > MOST_QUEUES)
     return {
