@@ -302,14 +302,14 @@ describe('interfaces and queues come and go', () => {
     await running();
   });
 
-  test('a TBF root replaced by pfifo is a problem with its remedy; with a TBF root the port is watched again', async () => {
-    await p.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'pfifo');
+  test('a TBF root replaced by pfifo_fast is a problem with its remedy; with a TBF root the port is watched again', async () => {
+    await p.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'pfifo_fast');
     try {
       await degraded(
-        /root qdisc of eth2 is pfifo, whose queue depth cannot be read/,
+        /root qdisc of eth2 is pfifo_fast, whose queue depth cannot be read/,
         /tc qdisc replace dev eth2 root tbf/,
       );
-      expect((await p.show('ports'))[0]).toMatchObject({ attached: false, 'root-qdisc': 'pfifo' });
+      expect((await p.show('ports'))[0]).toMatchObject({ attached: false, 'root-qdisc': 'pfifo_fast' });
     } finally {
       await p.exec(...tokenBucket('eth2'));
     }
