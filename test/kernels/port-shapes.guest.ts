@@ -176,7 +176,7 @@ try {
       ip link set bond0 up; ip link set slave up`);
   const bond = await above('bond0');
   const fq = await measured('paced', '10.8.2', 'fq horizon 3600s');
-  const remedy = await remedied('default', '10.8.5');
+  const remedy = await remedied('plain', '10.8.5');
   const single = await card('10.8.4');
   const links = (await readKernelFacts(r.rtnl, [])).links;
   const of = (name: string) => links.find((link) => link.name === name);
