@@ -16,6 +16,7 @@ export interface BpfMutant {
 }
 
 const TRIGGERS = 'test/bpf/detector/triggers.test.ts';
+const MULTIQUEUE = 'test/bpf/detector/multiqueue.test.ts';
 const SEVERITY = 'test/bpf/detector/severity.test.ts';
 const LIMITS = 'test/bpf/detector/limits.test.ts';
 const CHECKSUM = 'test/bpf/builder/checksum-zero.test.ts';
@@ -26,6 +27,27 @@ const SEPARATE = 'test/bpf/proxy/tenants.test.ts';
 const DATAGRAMS = 'test/bpf/wire/datagrams.test.ts';
 
 const MONITOR: readonly BpfMutant[] = [
+  {
+    fault: 'the depth of a multiqueue port is that of one queue',
+    file: 'bpf/lib/detector/port-depth.h',
+    search: 'sum->depth += KERNEL_FIELD',
+    replace: 'sum->depth = KERNEL_FIELD',
+    fails: [[MULTIQUEUE, 'is the sum over them']],
+  },
+  {
+    fault: 'a root that all queues share is counted for each',
+    file: 'bpf/lib/detector/port-depth.h',
+    search: '\t\tqueues = 1;',
+    replace: '\t\tqueues += 0;',
+    fails: [[MULTIQUEUE, 'is that of the root where the queues share one']],
+  },
+  {
+    fault: 'a sum is used for ever',
+    file: 'bpf/lib/detector/port-depth.h',
+    search: 'if (last->remaining && last->tick == tick) {',
+    replace: 'if (last->tick) {',
+    fails: [[MULTIQUEUE, 'is summed again after as many packets']],
+  },
   {
     fault: 'growth triggers at V_growth',
     file: 'bpf/lib/detector/monitor.h',
