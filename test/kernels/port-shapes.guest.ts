@@ -132,7 +132,7 @@ async function card(address: string): Promise<object[]> {
       ip neighbor add ${address}.2 lladdr 02:00:00:00:09:02 dev ${name}`);
   r.portIfindex = (await r.rtnl.link(name))!.ifindex;
   const found: object[] = [];
-  for (const kind of ['fq_codel', 'pfifo', 'bfifo', 'htb default 1']) {
+  for (const kind of ['fq_codel', 'pfifo', 'bfifo']) {
     sh(`tc qdisc replace dev ${name} root ${kind}`);
     found.push(
       await until('the queue stands still while it is read', () => {
