@@ -7,7 +7,6 @@ import type { PacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
-import { type PortQueue, portQueue } from '../../src/plan/port-queue.ts';
 import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';
 import { until } from '../support/until.ts';
@@ -89,26 +88,6 @@ async function measured(name: string, address: string, child: string): Promise<o
   return { queues, depth, root: root(name)[0], empty, at, above, fact };
 }
 
-/** An mq over the kernel's default queues: what is said of it, and what becomes of it by the commands of the remedy. */
-async function remedied(name: string, address: string): Promise<object> {
-  await port(name, address);
-  const look = async (): Promise<PortQueue> => {
-    const facts = await readKernelFacts(r.rtnl, []);
-    return portQueue(
-      facts.links.find((link) => link.name === name)!,
-      facts,
-      'a TBF',
-    );
-  };
-  const before = await look();
-  if (before.readable) return { before };
-  for (const [, command] of before.remedy.matchAll(/`([^`]+)`/g))
-    // The default is the same for all namespaces, and set in the first one.
-    if (command!.startsWith('sysctl')) execFileSync('bash', ['-euc', command!]);
-    else sh(command!);
-  return { before, after: await look() };
-}
-
 /** The root has become a TBF, which all queues share, and the program is not told. */
 async function replaced(name: string, address: string): Promise<object> {
   sh(`tc qdisc replace dev ${name} root handle 2: tbf rate 8bit burst 2000 limit 10m`);
@@ -176,12 +155,11 @@ try {
       ip link set bond0 up; ip link set slave up`);
   const bond = await above('bond0');
   const fq = await measured('paced', '10.8.2', 'fq horizon 3600s');
-  const remedy = await remedied('plain', '10.8.5');
   const single = await card('10.8.4');
   const links = (await readKernelFacts(r.rtnl, [])).links;
   const of = (name: string) => links.find((link) => link.name === name);
   const lower = { vlan: of('multi.5'), port: of('multi'), bond: of('bond0'), slave: of('slave') };
-  process.stdout.write(`${JSON.stringify({ tbf, vlan, shared, fq, bond, remedy, single, lower })}\n`);
+  process.stdout.write(`${JSON.stringify({ tbf, vlan, shared, fq, bond, single, lower })}\n`);
 } finally {
   r.close();
 }

@@ -44,7 +44,6 @@ interface Seen {
   readonly vlan: readonly boolean[];
   readonly bond: readonly boolean[];
   readonly single: readonly (Pick<Measured, 'depth' | 'at' | 'above'> & { readonly kind: string })[];
-  readonly remedy: unknown;
   readonly lower: Readonly<Record<'vlan' | 'port' | 'bond' | 'slave', { ifindex: number; [field: string]: unknown }>>;
 }
 
@@ -79,13 +78,6 @@ describe.skipIf(WHY_NOT !== undefined).each([
     expect(seen.single.map(({ kind }) => kind)).toEqual(['fq_codel', 'pfifo', 'bfifo']);
     for (const { kind, depth, at, above } of seen.single)
       expect({ kind, at, above }).toEqual({ kind, at: [], above: [depth] });
-  });
-
-  test('below an mq, pfifo_fast is no queue that can be read, and the remedy gives each queue one', () => {
-    expect(seen.remedy).toMatchObject({
-      before: { readable: false, problem: expect.stringContaining('is mq with pfifo_fast below it') },
-      after: { readable: true, multiqueue: true, measured: expect.stringContaining('4 transmit queues (4 fq_codel)') },
-    });
   });
 
   test('a root that all queues share is counted once, even before the agent knows it', () => {
