@@ -8,9 +8,9 @@ import {
   type PlaneChanges,
   SHORTEST_CONFIRM_MS,
 } from '../model/config-change.ts';
-import { configSocketOf } from '../model/paths.ts';
 import type { ConfigText } from '../northbound/client.ts';
 import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
+import { onConfigSocket } from './set-socket.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
 
@@ -57,12 +57,6 @@ export function addConfig(program: Command, act: Act): void {
     .argument('<files...>', 'files as cnpd.yaml; -: standard input')
     .action(act(check));
 }
-
-/** Where the configuration may be changed. */
-const onConfigSocket = (context: Context): Context => ({
-  ...context,
-  options: { ...context.options, socket: configSocketOf(context.options.socket) },
-});
 
 /** @param file `-`: standard input. @throws Error */
 async function textOf(context: Context, file: string): Promise<ConfigText> {

@@ -4,7 +4,7 @@ import { RECORDING_LIMITS, type RecordingStatus } from '../model/recording.ts';
 import type { RecordAction } from '../northbound/record-client.ts';
 import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { onSetSocket } from './set-socket.ts';
+import { onConfigSocket } from './set-socket.ts';
 
 const UNITS: Readonly<Record<string, number>> = { kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
@@ -61,7 +61,7 @@ export const recordStart = (context: Context, { restart = false, limit, time }: 
 
 /** Exit code 1: the recording has failed. */
 export async function record(context: Context, action: RecordAction): Promise<ExitCode> {
-  const at = action.action === 'status' ? context : onSetSocket(context);
+  const at = action.action === 'status' ? context : onConfigSocket(context);
   const status = await withCnpd(at, (client) => client.record(action));
   if (context.options.output === 'json') printJson(context, status);
   else print(context, linesOf(status));

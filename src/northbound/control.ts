@@ -34,7 +34,7 @@ const CALLS = {
   rollback: { name: 'Rollback', what: 'write', path: ['cnpd', 'configuration'] },
   logLevels: { name: 'LogLevels', what: 'write', path: ['cnpd', 'status'] },
   // It takes room on the disk, and may begin the carriers anew.
-  record: { name: 'Record', what: 'write', path: ['cnpd'] },
+  record: { name: 'Record', what: 'write', path: ['cnpd', 'configuration'] },
   release: { name: 'Release', what: 'write', path: ['cnpd', 'holds'] },
   restartGroup: { name: 'RestartGroup', what: 'write', path: ['cnpd', 'groups'] },
 } as const satisfies Record<keyof typeof method, ControlCall>;

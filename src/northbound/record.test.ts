@@ -53,15 +53,16 @@ test.each<[object, string, RegExp]>([
   await expect(recording().handle(request)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
 });
 
-test('on the socket for reading a recording is shown, and neither begun nor ended', async () => {
+test('a recording is shown on each socket, and begun and ended only where the configuration is changed', async () => {
   const { calls, actions } = recording();
-  const served = (role: 'read' | 'set') =>
+  const served = (role: 'read' | 'set' | 'config') =>
     recordCall(unixAccess(role, '/run/cnpd/gnmi.sock'), actions)(asked({ action: 'stop' }), CALLER);
-  await expect(served('read')).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
+  for (const role of ['read', 'set'] as const)
+    await expect(served(role)).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
   const shown = recordCall(unixAccess('read', '/run/cnpd/gnmi.sock'), actions);
   expect(recordingStatus(await shown(asked({ action: 'status' }), CALLER))).toEqual(RUNNING);
   expect(calls).toEqual([]);
-  await served('set');
+  await served('config');
   expect(calls).toEqual(['stop']);
 });
 
