@@ -139,6 +139,28 @@ describe('a port that holds flows by departure times', () => {
   });
 });
 
+test('a port that has come back under another index has the program there', async () => {
+  await follow(port());
+  const again = port({ ifindex: 9 });
+  expect(held.kept([again])).toEqual([]);
+  held.follow([again]);
+  expect(held.kept([again])).toEqual([]);
+  await pass(820);
+  expect([[...byFq], held.kept([again])]).toEqual([[9], []]);
+});
+
+test('a port that cannot hold other traffic has the program of single flows no longer than they wait', async () => {
+  await follow(port());
+  [choice, fails] = [CLASSES, 'classes'];
+  const other = port({ purpose: 'flow-control', enforce: undefined });
+  await follow(other);
+  taken();
+  await pass(410);
+  expect([taken(), held.kept([other])]).toEqual([['ready false', 'fq', 'classes', 'gone'], []]);
+  await follow(other);
+  expect([taken(), held.problems().length]).toEqual([['fq', 'classes'], 1]);
+});
+
 describe('a port with classes', () => {
   beforeEach(async () => {
     choice = CLASSES;
@@ -212,10 +234,35 @@ describe('what fails', () => {
   });
 });
 
-test('nothing is asked of the kernel once all is closed', async () => {
+test('a port follows again after a failure to let go', async () => {
   await follow(port());
   taken();
+  fails = 'let go';
   await follow();
+  await pass(410);
+  fails = undefined;
+  expect(counts['dataplane.hold.release-failed']).toBe(1);
+  taken();
+  await follow(port());
+  expect([taken(), held.isReady]).toEqual([['fq'], true]);
+});
+
+test('a change of what holds that fails is over', async () => {
+  await follow(port());
+  [choice, ownFqs, fails] = [{ ...CLASSES, removesFq: true }, [A], 'let go'];
+  await follow(port());
+  expect(held.problems()).toHaveLength(1);
+  [choice, fails] = [FQ, undefined];
+  await follow(port());
+  expect([held.isReady, held.problems()]).toEqual([true, []]);
+});
+
+test('nothing is asked of the kernel once all is closed', async () => {
+  await follow(port(), port({ ifindex: 3, interface: 'eth1' }));
+  taken();
+  await follow(port({ ifindex: 3, interface: 'eth1' }));
+  // Waits for the one before.
+  held.follow([]);
   held.close();
   await pass(5000);
   expect(taken()).toEqual(['let go']);

@@ -72,7 +72,16 @@ export class HeldPorts {
   follow(desired = this.#desired): void {
     for (const { ifindex } of this.kept(desired)) this.#leaving.add(ifindex);
     this.#desired = desired;
-    this.#working = this.#working.then(() => this.#followPorts());
+    this.#working = this.#working.then(() => this.#tryToFollow());
+  }
+
+  /** What fails is tried again with the next state: that must not wait for it for good. */
+  async #tryToFollow(): Promise<void> {
+    try {
+      await this.#followPorts();
+    } catch (error) {
+      this.#failed('cannot follow the ports that hold traffic', error);
+    }
   }
 
   /** Resolves when the ports are as the last desired state has them. */
@@ -82,13 +91,19 @@ export class HeldPorts {
 
   /** Ports that hold single flows, or still may, and are not to. */
   kept(desired: readonly HeldPort[]): { readonly interface: string; readonly ifindex: number }[] {
-    const enforcing = new Set(desired.flatMap(({ ifindex, purpose }) => (purpose === 'enforce' ? [ifindex] : [])));
+    const enforced = desired.filter(({ purpose }) => purpose === 'enforce');
+    const enforcing = new Set(enforced.map(({ ifindex }) => ifindex));
+    const names = new Set(enforced.map((port) => port.interface));
     const { ports, edt } = this.#dependencies;
     // While others hold flows, a flow would go on entering its class at this port.
     const classes = enforcing.size > 0 ? [] : ports.ports.filter((ifindex) => ports.purposeAt(ifindex) === 'enforce');
-    return [...new Set([...edt.ports, ...classes, ...this.#leaving])]
-      .filter((ifindex) => !enforcing.has(ifindex))
-      .map((ifindex) => ({ ifindex, interface: this.#names.get(ifindex)! }));
+    return (
+      [...new Set([...edt.ports, ...classes, ...this.#leaving])]
+        .filter((ifindex) => !enforcing.has(ifindex))
+        .map((ifindex) => ({ ifindex, interface: this.#names.get(ifindex)! }))
+        // One that has come back under another index: the program is needed where the port is now.
+        .filter((port) => !names.has(port.interface))
+    );
   }
 
   problems(): Problem[] {
@@ -107,6 +122,7 @@ export class HeldPorts {
   }
 
   async #followPorts(): Promise<void> {
+    if (this.#closed) return;
     const desired = this.#desired;
     const { ports, edt } = this.#dependencies;
     const wanted = new Set(desired.map(({ ifindex }) => ifindex));
@@ -196,7 +212,7 @@ export class HeldPorts {
     try {
       await this.#hold(port);
       this.#unreleased.delete(ifindex);
-      if (this.#leaving.delete(ifindex) && purpose !== 'enforce') this.#dependencies.onGone();
+      this.#leaving.delete(ifindex);
       this.#refused.delete(ifindex);
     } catch (error) {
       this.#dependencies.count('dataplane.hold.port-refused');
@@ -217,16 +233,24 @@ export class HeldPorts {
     if (removesFq || (makesFq && ports.ports.includes(ifindex)) || (!isOfFlows && this.#leaving.has(ifindex)))
       await this.#change(ifindex, async () => void (await this.#letGo(ifindex, name)));
     if (this.#closed) return;
-    if (!edt.prepare(ifindex, buffer, choice)) await ports.prepare(ifindex, purpose);
+    try {
+      if (!edt.prepare(ifindex, buffer, choice)) await ports.prepare(ifindex, purpose);
+    } finally {
+      // Its flows have left, also if it cannot hold what it is to hold.
+      if (!isOfFlows && this.#leaving.delete(ifindex)) this.#dependencies.onGone();
+    }
   }
 
   /** Meanwhile no flow is held: it would be held by what is about to go. */
   async #change(ifindex: number, run: () => Promise<void>): Promise<void> {
     this.#changing.add(ifindex);
     this.#dependencies.onChange();
-    await run();
-    this.#changing.delete(ifindex);
-    this.#dependencies.onChange();
+    try {
+      await run();
+    } finally {
+      this.#changing.delete(ifindex);
+      this.#dependencies.onChange();
+    }
   }
 }
 
