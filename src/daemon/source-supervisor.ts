@@ -145,19 +145,27 @@ export class SourceSupervisor {
       ...this.#dependencies,
       dataplane: hold.classes,
       monotonicNs: () => process.hrtime.bigint(),
-      isReady: () => hold.isReady,
+      // While an earlier one lets its flows go, notifications are the hosts'.
+      isReady: () => hold.isReady && !this.#stopping,
       onHolding: (holding) => feature.setHolding(holding),
     });
-    hold.onPorts = () => this.#enforcement?.look();
+    hold.onPorts = () => this.#look();
   }
 
   async #stopEnforcement(): Promise<void> {
     const enforcement = this.#enforcement;
     this.#enforcement = this.#hold = undefined;
     if (!enforcement) return this.#stopping;
-    const stopping = (this.#stopping = this.#stopOne(enforcement));
+    const stopping = (this.#stopping = both(this.#stopping, this.#stopOne(enforcement)));
     await stopping;
-    if (this.#stopping === stopping) this.#stopping = undefined;
+    if (this.#stopping !== stopping) return;
+    this.#stopping = undefined;
+    this.#look();
+  }
+
+  /** What can be held has changed. */
+  #look(): void {
+    this.#enforcement?.look();
   }
 
   async #stopOne(enforcement: Enforcement): Promise<void> {
@@ -178,6 +186,11 @@ export class SourceSupervisor {
     this.#end();
     await this.#stopEnforcement();
   }
+}
+
+async function both(earlier: Promise<void> | undefined, later: Promise<void>): Promise<void> {
+  await earlier;
+  await later;
 }
 
 const isMeant = (which: ReleaseRequest, { sender, receiver, receiverQpn }: SourceFlow): boolean =>
