@@ -177,6 +177,18 @@ describe('a port with classes', () => {
     expect([taken(), kept()]).toEqual([['remove classes', 'remove fq', 'gone'], []]);
   });
 
+  test('keeps them if it is to hold flows again before they are empty', async () => {
+    bytes = 5;
+    await follow();
+    await follow(port());
+    bytes = 0;
+    await pass(20);
+    expect([taken(), byClasses.has(A), kept()]).toEqual([['fq', 'classes'], true, ['eth0']]);
+    await follow();
+    await pass(20);
+    expect([taken(), kept()]).toEqual([['remove classes', 'remove fq', 'gone'], []]);
+  });
+
   test('loses its program at once while flows go on being held at others', () => {
     expect(held.kept([port({ ifindex: 3 })])).toEqual([]);
   });

@@ -151,7 +151,8 @@ export class HeldPorts {
     const { ports, edt } = this.#dependencies;
     const port = this.#names.get(ifindex) ?? edt.nameOf(ifindex);
     await this.#letGo(ifindex, port);
-    if (this.#closed) return;
+    // Desired again meanwhile, it may hold flows again: it is prepared next.
+    if (this.#closed || this.#desired.some((one) => one.ifindex === ifindex)) return;
     const isReleased = [ports, edt].map((part) =>
       this.#tried('cannot restore the queue of a port', () => part.release(ifindex), port),
     );
