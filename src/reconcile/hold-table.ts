@@ -104,7 +104,7 @@ export class HoldTable {
     const isSame = before?.minor === wanted.minor;
     const hold = { ...wanted, full: isSame && before.full, responses: false };
     const value = encodeHold(hold);
-    const waiting = this.#behind.get(name) ?? (before && !isSame ? this.#end(flow, before) : undefined);
+    const waiting = this.#stillBehind(name, key) ?? (before && !isSame ? this.#end(flow, before) : undefined);
     const record = encodeHoldRecord({ nextNs: waiting?.lastNs ?? 0n, responses: waiting?.responses ?? false });
     if (!isSame) this.#map(HOLD_MAPS.records).update(holdSlot(hold.minor), record);
     this.#map(HOLD_MAPS.holds).update(key, value);
@@ -170,6 +170,14 @@ export class HoldTable {
       this.#behind.delete(name);
     }
     return this.#behind.size > 0;
+  }
+
+  /** As the program has it: a READ response may have come meanwhile. */
+  #stillBehind(name: string, key: Uint8Array): Behind | undefined {
+    const behind = this.#behind.get(name);
+    const value = behind && this.#map(HOLD_MAPS.holds).lookup(key);
+    const responses = (value && decodeHold(value)?.responses) ?? false;
+    return behind && { ...behind, responses: behind.responses || responses };
   }
 
   /** Undefined: nothing of it waits for its departure time. No packet is given one any more. */

@@ -313,6 +313,16 @@ describe('the end of a hold', () => {
     hold.table.remove(other);
   });
 
+  test('a READ response that waits once its flow was let go precedes its answers when the flow is held again', () => {
+    const lastNs = waiting();
+    hold.table.remove(FLOW);
+    expect([stamp(answer), stamp(response)]).toEqual([0n, lastNs]);
+    present.set(MINOR, FAST);
+    present.follow(MINOR, lastNs);
+    hold.table.set(FLOW, held());
+    expect(stamp(answer)).toBe(lastNs);
+  });
+
   test('a flow that leaves at once, held again meanwhile, goes straight only after what waited before', () => {
     const lastNs = waiting();
     hold.table.remove(FLOW);
