@@ -17,7 +17,7 @@ import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { TC_H } from '../kernel/netlink/traffic-control.ts';
 import { Poller } from '../kernel/poller.ts';
-import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
+import { type KernelFeature, missingFeature, probeKernel } from '../kernel/probe.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -87,7 +87,8 @@ async function examineMonitoredPorts(intent: Intent): Promise<Check[]> {
 async function examineHeldPorts(intent: Intent): Promise<Check[]> {
   if (!intent.source?.enforce && !intent.flowControl) return [];
   try {
-    return await withNetlink(async (netlink) => {
+    return await withNetlink(async (netlink, poller) => {
+      const noFq = await missingFeature('fq', { poller });
       const [links, addresses, qdiscs] = [await netlink.links(), await netlink.addresses(), await netlink.qdiscs()];
       const fqs = fqsOf(links.filter(({ name }) => intent.source?.enforce?.ports.includes(name)));
       return checkHeldPorts(
@@ -98,6 +99,7 @@ async function examineHeldPorts(intent: Intent): Promise<Check[]> {
           const fq = fqs.get(ifindex);
           return { name, addresses: own, ...(rootQdisc && { rootQdisc }), ...(fq && { fq }) };
         }),
+        noFq === undefined,
       );
     });
   } catch (error) {

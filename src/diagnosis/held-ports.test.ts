@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { load } from '../intent/files.fixture.ts';
 import { address } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
@@ -12,8 +12,10 @@ const port = (name: string, more: Partial<PortOfRouter> = {}): PortOfRouter => (
   ...more,
 });
 const root = (kind: string, handle = 0x10000) => ({ rootQdisc: { kind, handle } });
+let makesFq: boolean;
+beforeEach(() => void (makesFq = true));
 const checks = (sections: string, ...ports: PortOfRouter[]): Check[] =>
-  checkHeldPorts(load(`router: { name: r1 }\n${sections}`), ports);
+  checkHeldPorts(load(`router: { name: r1 }\n${sections}`), ports, makesFq);
 const states = (...args: Parameters<typeof checks>): unknown => checks(...args).map(({ id, state }) => [id, state]);
 
 const ENFORCE =
@@ -68,6 +70,18 @@ test('what holds flows at a port, and why, is said, and what else could', () => 
   expect(claim('fq')).toBe('flows are held at eth1 by departure times: cnpd makes an fq its root');
   expect(claim('fq', root('htb', HOLD_ROOT))).toMatch(/cnpd makes an fq/);
   expect(claim('fq', fq(true))).toBe("flows are held at eth1 by departure times: the fq is cnpd's");
+});
+
+test('a kernel without fq holds no flows by departure times', () => {
+  makesFq = false;
+  expect(claim('auto')).toBe('flows are held at eth1 in classes of an HTB: it has no fq');
+  expect(checks(by('fq'), port('eth1'))).toMatchObject([
+    {
+      state: 'missing',
+      problem: 'this kernel has no fq: nothing is held at eth1',
+      remedy: expect.stringContaining('modprobe sch_fq'),
+    },
+  ]);
 });
 
 test('a queue that cannot hold flows in this way is a problem with a remedy', () => {

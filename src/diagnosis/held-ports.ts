@@ -3,7 +3,7 @@
 import type { Intent } from '../intent/intent.ts';
 import type { EnforceIntent } from '../intent/source.ts';
 import type { KernelError } from '../kernel/errors.ts';
-import { FQ_ROOT, type FqPort, flowLimitFor, isScant, shortHorizon } from '../kernel/netlink/fq.ts';
+import { FQ_ROOT, type FqPort, NO_FQ_REMEDY, flowLimitFor, isScant, shortHorizon } from '../kernel/netlink/fq.ts';
 import { HOLD_ROOT } from '../kernel/netlink/hold-tree.ts';
 import { type IpAddress, formatAddress, isLinkLocal } from '../model/address.ts';
 import { type Prefix, prefixContains, prefixOf } from '../model/prefix.ts';
@@ -19,12 +19,15 @@ export interface PortOfRouter {
   readonly fq?: FqPort;
 }
 
-/** A port that does not exist has been reported. */
-export function checkHeldPorts(intent: Intent, ports: readonly PortOfRouter[]): Check[] {
+/**
+ * A port that does not exist has been reported.
+ * @param makesFq whether this kernel can make an fq
+ */
+export function checkHeldPorts(intent: Intent, ports: readonly PortOfRouter[], makesFq: boolean): Check[] {
   const { source, flowControl } = intent;
   const named = (names: readonly string[]): PortOfRouter[] => ports.filter(({ name }) => names.includes(name));
   const queues = [
-    ...named(source?.enforce?.ports ?? []).map((port) => flowsCheck(port, source!.enforce!)),
+    ...named(source?.enforce?.ports ?? []).map((port) => flowsCheck(port, source!.enforce!, makesFq)),
     ...named(flowControl?.hold ?? []).map(trafficCheck),
   ];
   if (!flowControl) return queues;
@@ -60,7 +63,7 @@ function trafficCheck({ name, rootQdisc }: PortOfRouter): Check {
 }
 
 /** What holds single flows at a port, why that, and what else could. */
-function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent): Check {
+function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent, makesFq: boolean): Check {
   const { name, rootQdisc, fq } = port;
   const id = `source.queue.${name}`;
   const gives = fq?.isDefault && isScant(fq.options, flowLimitFor(buffer));
@@ -75,10 +78,16 @@ function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent): Ch
       ...{ id, claim: `the queue of ${name} can hold flows`, state: 'missing' },
       ...{ problem: taken(name, rootQdisc, wanted), remedy: remedyOf(name, `an ${wanted.replace(' or ', ' or an ')}`) },
     };
+  if (queueing === 'fq' && !makesFq)
+    return {
+      ...{ id, claim: `the queue of ${name} can hold flows`, state: 'missing' },
+      problem: `this kernel has no fq: nothing is held at ${name}`,
+      remedy: NO_FQ_REMEDY,
+    };
   if (queueing === 'fq')
     return { id, state: 'ok', claim: `flows are held at ${name} by departure times: cnpd makes an fq its root` };
   const why = whyClasses(port, gives ?? false);
-  const other = queueing === 'auto' && why !== HAS_HTB ? '; `queueing: fq` would use departure times' : '';
+  const other = queueing === 'auto' && makesFq && why !== HAS_HTB ? '; `queueing: fq` would use departure times' : '';
   const because = queueing === 'htb' ? 'as source.enforce.queueing says' : why;
   return { id, state: 'ok', claim: `flows are held at ${name} in classes of an HTB: ${because}${other}` };
 }

@@ -183,10 +183,34 @@ export async function probeKernel(dependencies: { poller: Poller }): Promise<Ker
       remedy: i === 0 ? probe.remedy : 'see capabilities',
     }));
   }
+  return askAll(PROBES, netns, dependencies);
+}
+
+/** One of them, if it is missing; undefined: it is there, or cannot be tried. */
+export async function missingFeature(
+  name: string,
+  dependencies: { poller: Poller },
+): Promise<KernelFeature | undefined> {
+  let netns: Netns;
+  try {
+    netns = Netns.create();
+  } catch {
+    return undefined;
+  }
+  const probes = PROBES.filter((probe) => probe.name === name);
+  return (await askAll(probes, netns, dependencies)).find(({ ok }) => !ok);
+}
+
+/** Closes the namespace. */
+async function askAll(
+  probes: readonly Probe[],
+  netns: Netns,
+  dependencies: { poller: Poller },
+): Promise<KernelFeature[]> {
   const client = NetlinkClient.open({ netns }, dependencies);
   try {
     const features: KernelFeature[] = [];
-    for (const probe of PROBES) features.push(await ask(probe, { netns, client }));
+    for (const probe of probes) features.push(await ask(probe, { netns, client }));
     return features;
   } finally {
     client.close();

@@ -3,6 +3,7 @@
 // the program of single flows stays until nothing waits any more.
 import { HOLD_LONGEST_DEPARTURE_NS, type HoldPurpose } from '../kernel/dataplane/holds.ts';
 import { isKernelError } from '../kernel/errors.ts';
+import { NO_FQ_REMEDY } from '../kernel/netlink/fq.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
@@ -264,8 +265,7 @@ const REFUSED: Readonly<Record<HoldPurpose, Pick<Problem, 'code' | 'feature'>>> 
 };
 
 function remedyFor(name: string, queueing: Queueing | undefined, error: unknown): string {
-  if (queueing === 'fq' && isKernelError(error, 'ENOENT'))
-    return 'modprobe sch_fq, or boot a kernel with CONFIG_NET_SCH_FQ; or set `queueing: auto` under source.enforce';
+  if (queueing === 'fq' && isKernelError(error, 'ENOENT')) return NO_FQ_REMEDY;
   const htb = `an HTB the root of ${name}, with its default class below another class`;
   const wanted = { auto: `an fq, or ${htb}`, fq: `an fq the root of ${name}`, htb }[queueing ?? 'htb'];
   return `make ${wanted}, or remove its qdisc: \`tc qdisc del dev ${name} root\``;

@@ -25,6 +25,10 @@ const LEAST_HORIZON_US = HOLD_LONGEST_DEPARTURE_NS / 1000;
 /** RoCEv2 with 1 kB of data, about. */
 const FRAME = 1000;
 
+/** Where an fq is to be made and the kernel has none. */
+export const NO_FQ_REMEDY =
+  'modprobe sch_fq, or boot a kernel with CONFIG_NET_SCH_FQ; or set `queueing: auto` under source.enforce';
+
 /** Packets of one flow that an fq needs room for: no fewer than the program lets wait, unless they are short. */
 export const flowLimitFor = (buffer: number): number => Math.max(LEAST_FLOW_LIMIT, Math.ceil(buffer / FRAME));
 
