@@ -189,6 +189,21 @@ describe('a port with classes', () => {
     expect([taken(), kept()]).toEqual([['remove classes', 'remove fq', 'gone'], []]);
   });
 
+  test('is to hold other traffic: gets new classes when these are empty, also while flows are held elsewhere', async () => {
+    const eth1 = port({ ifindex: 3, interface: 'eth1' });
+    for (const [purpose, other] of [
+      ['flow-control', port({ purpose: 'flow-control', enforce: undefined })],
+      ['enforce', port()],
+    ] as const) {
+      bytes = 5;
+      await follow(eth1, other);
+      expect([byClasses.get(A) === purpose, held.isReady]).toEqual([false, false]);
+      bytes = 0;
+      await pass(20);
+      expect([byClasses.get(A), held.isReady]).toEqual([purpose, true]);
+    }
+  });
+
   test('loses its program at once while flows go on being held at others', () => {
     expect(held.kept([port({ ifindex: 3 })])).toEqual([]);
   });

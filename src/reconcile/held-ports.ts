@@ -232,7 +232,9 @@ export class HeldPorts {
     const choice = edt.choose(ifindex, queueing, buffer);
     const { removesFq, makesFq } = choice;
     const isOfFlows = purpose === 'enforce';
-    if (removesFq || (makesFq && ports.ports.includes(ifindex)) || (!isOfFlows && this.#leaving.has(ifindex)))
+    const before = ports.purposeAt(ifindex);
+    const losesClasses = before !== undefined && (makesFq || before !== purpose);
+    if (removesFq || losesClasses || (!isOfFlows && this.#leaving.has(ifindex)))
       await this.#change(ifindex, async () => void (await this.#letGo(ifindex, name)));
     if (this.#closed) return;
     try {
