@@ -7,7 +7,7 @@ import type { Facts, LinkFact } from './facts.ts';
  * noqueue have no queue themselves.
  */
 export const READABLE_ROOTS: ReadonlySet<string> = new Set(['tbf', 'htb']);
-/** At the root, and below an mq. The added ones were compared with `tc` (test/kernels/port-shapes.test.ts). */
+/** At the root, and below an mq: kinds whose backlog is one number. What was compared with `tc`: test/kernels/. */
 const READABLE: ReadonlySet<string> = new Set([...READABLE_ROOTS, 'fq_codel', 'fq', 'pfifo', 'bfifo']);
 /** Transmit queues that the program sums, at most: MOST_QUEUES. */
 export const MOST_QUEUES = 256;
