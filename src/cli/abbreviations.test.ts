@@ -17,9 +17,17 @@ describe('abbreviations', () => {
     ['sh --watch st', 'show --watch status'],
   ])('%s', asIf);
 
-  test('a whole name is meant by itself, though another begins with it', async () => {
-    expect((await run('sh ospf da')).code).toBe(0);
-    expect((await run('sh osp da')).err).toBe('cnpctl: "osp" is ambiguous: ospf, ospf3\n');
+  test('several begin with it: an error that lists them', async () => {
+    expect((await run('sh osp da')).err).toBe('cnpctl: "osp" is ambiguous: ospfv2, ospfv3\n');
+  });
+
+  test.each([
+    ['show ospf neighbors', 'show ospfv2 neighbors'],
+    ['sh ospf da -o json', 'show ospfv2 database -o json'],
+    ['show ospf3 database', 'show ospfv3 database'],
+  ])('%s, as a released cnpctl took it, and help does not show it', async (line, full) => {
+    await asIf(line, full);
+    expect((await run('show --help')).out).not.toMatch(/ospf3|ospf /);
   });
 
   test('an argument is not expanded', async () => {

@@ -3,6 +3,9 @@
 import { type Place, nameOf, placesOf } from './reference/describe.ts';
 import type { CommandDescription } from './reference/describe.ts';
 
+/** Words that a released cnpctl took, and what they are called now. They are no longer shown. */
+const FORMER: Readonly<Record<string, string>> = { 'show ospf': 'ospfv2', 'show ospf3': 'ospfv3' };
+
 export type Expanded =
   | { readonly ok: true; readonly argv: readonly string[] }
   | { readonly ok: false; readonly error: string };
@@ -18,7 +21,7 @@ export function expandCommands(argv: readonly string[], program: CommandDescript
       if (options.some(({ names, takesValue }) => takesValue && names.includes(word))) at++;
       continue;
     }
-    const meant = commandsMeant(word, command.commands);
+    const meant = commandsMeant(FORMER[[...command.path.slice(1), word].join(' ')] ?? word, command.commands);
     if (meant.length > 1) return { ok: false, error: `"${word}" is ambiguous: ${meant.map(nameOf).join(', ')}` };
     // An argument, or a mistake that the parser names.
     if (meant.length === 0) break;
@@ -28,7 +31,7 @@ export function expandCommands(argv: readonly string[], program: CommandDescript
   return { ok: true, argv: expanded };
 }
 
-/** A whole name is meant by itself, also where others begin with it: `ospf` and `ospf3`. */
+/** A whole name is meant by itself, also where others begin with it: `group` and `groups`. */
 function commandsMeant(word: string, commands: readonly CommandDescription[]): readonly CommandDescription[] {
   const exact = commands.find((command) => nameOf(command) === word);
   return exact ? [exact] : commands.filter((command) => word !== '' && nameOf(command).startsWith(word));

@@ -4,7 +4,7 @@ import { failing, fakeCnpd, run } from './fake-cnpd.fixture.ts';
 
 describe('cnpctl show bgp', () => {
   test('session: which gobgpd, what it holds of ours and what it taught', async () => {
-    expect((await run('show bgp session')).out.split('\n')).toEqual([
+    expect((await run('--wide show bgp session')).out.split('\n')).toEqual([
       expect.stringMatching(
         /^TARGET +STATE +API +AS +ROUTER ID +ORIGINATED +WANTED +LEARNED +WITH PROXY +POLICY +FOR +REASON$/,
       ),
@@ -16,7 +16,7 @@ describe('cnpctl show bgp', () => {
   });
 
   test('peers: with the families that were negotiated', async () => {
-    const { out } = await run('show bgp peers');
+    const { out } = await run('--wide show bgp peers');
     expect(out).toMatch(/^2001:db8:ffff::fe +65001 +yes +established +ipv4-unicast, ipv6-unicast +3 +1$/m);
     expect(out).toMatch(/^192\.0\.2\.254 +65001 +yes +active +- +0 +0$/m);
   });
@@ -24,7 +24,7 @@ describe('cnpctl show bgp', () => {
   test('PNC-6-a: peers: whether each is of the domain', async () => {
     const state = exampleState();
     state.bgp.peers = [{ ...state.bgp.peers[0]!, as: 65_003, inDomain: false }];
-    const { out } = await run('show bgp peers', fakeCnpd(state));
+    const { out } = await run('--wide show bgp peers', fakeCnpd(state));
     expect(out.split('\n')).toEqual([
       expect.stringMatching(/^NEIGHBOR +AS +OF THE DOMAIN +STATE /),
       expect.stringMatching(/^2001:db8:ffff::fe +65003 +no +established /),
@@ -42,10 +42,10 @@ describe('cnpctl show bgp', () => {
       paths: [],
     };
     const sentence = 'gobgpd does not report its BGP neighbors now (waiting: connect ECONNREFUSED; tries again in 3 s)';
-    expect((await run('show bgp peers', fakeCnpd(state))).out).toBe(`${sentence}\n`);
+    expect((await run('--wide show bgp peers', fakeCnpd(state))).out).toBe(`${sentence}\n`);
     expect((await run('show bgp', fakeCnpd(state))).out.split('\n\n')[1]).toBe(sentence);
     state.bgp.session = [{ ...session, neighbors: 0 }];
-    expect((await run('show bgp peers', fakeCnpd(state))).out).toBe('there is no BGP neighbor\n');
+    expect((await run('--wide show bgp peers', fakeCnpd(state))).out).toBe('there is no BGP neighbor\n');
   });
 
   test('under each table: a gobgpd that does not answer is named', async () => {
@@ -62,7 +62,7 @@ describe('cnpctl show bgp', () => {
   });
 
   test('PNC-5.4-a: paths: the proxy of each, and why its characteristics are not used', async () => {
-    const { out } = await run('show bgp paths');
+    const { out } = await run('--wide show bgp paths');
     expect(out).toMatch(
       /^2001:db8:1::\/64 +2001:db8:ffff::1 +originated +local +2001:db8:ffff::1 +2001:db8:ffff::1 +own AS +yes /m,
     );
@@ -78,7 +78,7 @@ describe('cnpctl show bgp', () => {
     state.bgp.paths = [
       { ...state.bgp.paths[1]!, unknown: codes, asPath: Array.from({ length: 200 }, (_, i) => 65_000 + i).join(' ') },
     ];
-    const { out } = await run('show bgp paths', fakeCnpd(state));
+    const { out } = await run('--wide show bgp paths', fakeCnpd(state));
     expect(out).toContain('1, 2, 3, 4, 5, 6, 7, 8 and 492 more');
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThan(260);
     expect(JSON.parse((await run('-o json show bgp paths', fakeCnpd(state))).out)).toMatchObject([{ unknown: codes }]);
@@ -138,7 +138,7 @@ describe('cnpctl show bgp', () => {
         metric: 0,
       }),
     ];
-    const { out } = await run('show senders --all', fakeCnpd(state));
+    const { out } = await run('--wide show senders --all', fakeCnpd(state));
     expect(out).toMatch(/2001:db8:ffff::1 +yes +isis /);
     expect(out).toMatch(/2001:db8:ffff::9 +no +bgp +2001:db8:ffff::9 +2001:db8:1::\/64 2001:db8:ffff::fe 0 +0 /);
   });

@@ -4,6 +4,7 @@ import type { BgpOverview } from '../diagnosis/arrival/overview.ts';
 import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { type Filters, filterRows, filtered } from './filters.ts';
 import { printable } from './table.ts';
 import { BGP_VIEWS } from './carrier-views.ts';
 import { type View, layOut } from './columns.ts';
@@ -34,7 +35,7 @@ export async function showBgp(context: Context): Promise<ExitCode> {
       Object.values(BGP_VIEWS)
         .flatMap((view, i) => [
           ...(i > 0 ? [''] : []),
-          ...layOut({ ...view, empty: emptySentence(view, overview.session) }, overview[view.path[2]], context.nowMs()),
+          ...layOut({ ...view, empty: emptySentence(view, overview.session) }, overview[view.path[2]], context),
         ])
         .concat(lastReport(overview.session)),
     );
@@ -52,18 +53,19 @@ function emptySentence({ path, empty }: View, [session]: readonly Row[]): string
 }
 
 /** One of the three. */
-export async function showBgpList(context: Context, view: View): Promise<ExitCode> {
-  const [rows, session] = await withCnpd(context, async (client) => {
+export async function showBgpList(context: Context, view: View, filters: Filters): Promise<ExitCode> {
+  const [all, session] = await withCnpd(context, async (client) => {
     const asked = ((await client.get(view.path)) as Row[] | undefined) ?? [];
     return [
       asked,
       view === BGP_VIEWS.session ? asked : (((await client.get(BGP_VIEWS.session.path)) as Row[] | undefined) ?? []),
     ] as const;
   });
+  const rows = filterRows(view, all, filters);
   if (context.options.output === 'json') printJson(context, rows);
   else
     print(context, [
-      ...layOut({ ...view, empty: emptySentence(view, session) }, rows, context.nowMs()),
+      ...layOut(filtered({ ...view, empty: emptySentence(view, session) }, all, filters), rows, context),
       ...lastReport(session),
     ]);
   return EXIT.ok;

@@ -1,5 +1,17 @@
 // What `cnpctl show` asks for of OSPF and BGP, and how it is laid out.
-import { type Cells, type View, age, few, list, number, shortList, text } from './columns.ts';
+import {
+  type Cells,
+  type View,
+  address,
+  age,
+  few,
+  list,
+  number,
+  port,
+  shortAddresses,
+  shortList,
+  text,
+} from './columns.ts';
 import type { Column } from './table.ts';
 
 /** OSPF is the same in both versions. @param name the carrier's container, and how it is written for people */
@@ -11,7 +23,7 @@ const ospfViews = (name: 'ospfv2' | 'ospfv3', title: string) =>
       empty: `there is no ${title} neighbor`,
       columns: [
         text('area'),
-        text('interface'),
+        port('interface'),
         text('router-id', 'router ID'),
         text('state'),
         number('dead-time-remaining', 'dead in (s)'),
@@ -43,8 +55,8 @@ const ospfViews = (name: 'ospfv2' | 'ospfv3', title: string) =>
   }) as const satisfies Record<string, View>;
 
 export const OSPF_VIEWS = {
-  ospf: { title: 'the OSPFv2 carrier', ...ospfViews('ospfv2', 'OSPFv2') },
-  ospf3: { title: 'the OSPFv3 carrier', ...ospfViews('ospfv3', 'OSPFv3') },
+  ospfv2: { title: 'the OSPFv2 carrier', ...ospfViews('ospfv2', 'OSPFv2') },
+  ospfv3: { title: 'the OSPFv3 carrier', ...ospfViews('ospfv3', 'OSPFv3') },
 } as const;
 
 /** AS_PATH of a path that has crossed no AS is empty. */
@@ -78,7 +90,7 @@ export const BGP_VIEWS = {
     description: "gobgpd's BGP neighbors",
     empty: 'there is no BGP neighbor',
     columns: [
-      text('address', 'neighbor'),
+      address('address', 'neighbor'),
       number('as', 'AS'),
       text('in-domain', 'of the domain'),
       text('state'),
@@ -92,15 +104,15 @@ export const BGP_VIEWS = {
     description: 'paths that cnpd originates, and those with Next Hop Dependent Characteristics',
     empty: 'there is no path with Next Hop Dependent Characteristics',
     columns: [
-      text('prefix'),
-      text('proxy'),
+      address('prefix'),
+      address('proxy'),
       text('status'),
-      text('peer', 'neighbor'),
-      text('next-hop', 'next hop'),
-      text('header-next-hop', 'in attribute'),
+      address('peer', 'neighbor'),
+      address('next-hop', 'next hop'),
+      address('header-next-hop', 'in attribute'),
       asPath,
       text('best'),
-      shortList('sids', 'SIDs'),
+      shortAddresses('sids', 'SIDs'),
       shortList('unknown', 'unknown codes'),
       age('since', 'age'),
     ],

@@ -7,7 +7,14 @@ export interface View {
   readonly path: readonly string[];
   readonly description: string;
   readonly empty: string;
-  readonly columns: readonly Column<Cells>[];
+  readonly columns: readonly ViewColumn[];
+}
+
+/** What rows can be chosen by: `--port`, `--prefix`. */
+export type FilterKind = 'port' | 'prefix';
+export interface ViewColumn extends Column<Cells> {
+  /** Its cells are names of interfaces, or addresses and prefixes. */
+  readonly filter?: { readonly by: FilterKind; readonly values: (row: Row) => readonly unknown[] };
 }
 
 /** A row with typed look-ups and the time of printing. */
@@ -19,6 +26,20 @@ export interface Cells {
 export const text = (name: string, header = name): Column<Cells> => ({
   header,
   cell: ({ row }) => row[name] as string | undefined,
+});
+/** The name of an interface. */
+export const port = (name: string, header = name): ViewColumn => ({
+  ...text(name, header),
+  filter: { by: 'port', values: (row) => [row[name]] },
+});
+/** An address or a prefix, or a list of them. */
+export const address = (name: string, header = name): ViewColumn => ({
+  ...text(name, header),
+  filter: { by: 'prefix', values: (row) => [row[name]] },
+});
+export const addresses = (name: string, header = name): ViewColumn => ({
+  ...list(name, header),
+  filter: { by: 'prefix', values: (row) => (row[name] as string[] | undefined) ?? [] },
 });
 export const number = (name: string, header = name): Column<Cells> => ({
   header,
@@ -37,6 +58,10 @@ export const shortList = (name: string, header: string): Column<Cells> => ({
   header,
   cell: ({ row }) => few((row[name] as unknown[] | undefined) ?? [], ', '),
 });
+export const shortAddresses = (name: string, header: string): ViewColumn => ({
+  ...shortList(name, header),
+  filter: addresses(name).filter!,
+});
 export const age = (name: string, header: string): Column<Cells> => ({
   header,
   cell: ({ row, nowMs }) => formatAge(row[name] as string | undefined, nowMs),
@@ -48,9 +73,22 @@ export const hexadecimal = (name: string, digits: number, header = name): Column
   align: 'right',
 });
 
-export const layOut = (view: Pick<View, 'columns' | 'empty'>, rows: readonly Row[], nowMs: number): string[] =>
-  formatTable(
+/** When and how wide. */
+export interface Printing {
+  readonly nowMs: () => number;
+  readonly width: number;
+}
+
+export const layOut = (
+  view: Pick<View, 'columns' | 'empty'>,
+  rows: readonly Row[],
+  { nowMs, width }: Printing,
+): string[] => {
+  const now = nowMs();
+  return formatTable(
     view.columns,
-    rows.map((row) => ({ row, nowMs })),
+    rows.map((row) => ({ row, nowMs: now })),
     view.empty,
+    width,
   );
+};

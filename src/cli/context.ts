@@ -13,6 +13,8 @@ export interface GlobalOptions extends TargetOptions {
   readonly socketGiven?: boolean;
   /** Seconds. */
   readonly timeout: number;
+  /** Tables with one line a row, however long. */
+  readonly wide?: boolean;
 }
 
 /**
@@ -51,6 +53,8 @@ export interface CliDependencies {
   readonly err: (text: string) => void;
   /** Whether standard output is a terminal. */
   readonly terminal: boolean;
+  /** How wide the terminal is now, in columns of text; undefined without one. */
+  readonly columns?: () => number | undefined;
   /** Waits, and resolves to whether anybody reads what is written. */
   readonly pause: (ms: number) => Promise<boolean>;
   /** Whether standard output takes colors. */
@@ -74,6 +78,8 @@ export interface CliDependencies {
 
 export interface Context extends CliDependencies {
   readonly options: GlobalOptions;
+  /** Of tables, in columns of text. */
+  readonly width: number;
 }
 
 export type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
@@ -84,6 +90,12 @@ export const print = (context: Pick<CliDependencies, 'out'>, lines: readonly str
   context.out(lines.map((line) => `${line}\n`).join(''));
 export const printJson = (context: Pick<CliDependencies, 'out'>, value: unknown): void =>
   context.out(`${JSON.stringify(value, null, 2)}\n`);
+
+/** A command line that the table of commands cannot refuse by itself. */
+export function usage(context: Pick<CliDependencies, 'err'>, text: string): ExitCode {
+  context.err(`cnpctl: ${text}\n`);
+  return EXIT.usage;
+}
 
 /** Runs with a connection and closes it. @throws NorthboundError */
 export async function withCnpd<T>(

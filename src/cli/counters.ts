@@ -53,7 +53,7 @@ export async function showCounters(context: Context, { total = false }: { total?
     return EXIT.ok;
   }
   const cleared = total ? undefined : readCleared(context.readFile(clearedCountersOf(context.options.socket)));
-  const lines = (shown: readonly Row[]): string[] => layOut(VIEWS.counters, shown, context.nowMs());
+  const lines = (shown: readonly Row[]): string[] => layOut(VIEWS.counters, shown, context);
   if (cleared?.startedAt !== startedAt) print(context, lines(rows));
   else
     print(context, [

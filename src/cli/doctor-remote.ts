@@ -43,7 +43,7 @@ export async function doctorRemote(context: Context, remote: string): Promise<Ex
   const report = compareWithRemote(await bgpOverview(context), other);
   const ok = report.doubts.length === 0 && report.paths.every((path) => path.arrival === 'used');
   if (context.options.output === 'json') printJson(context, { ok, ...report });
-  else print(context, lines(report));
+  else print(context, lines(report, context.width));
   return ok ? EXIT.ok : EXIT.problem;
 }
 
@@ -54,7 +54,7 @@ async function overviewOf(context: Context, remote: string): Promise<BgpOverview
     : readOverview(opened.text);
 }
 
-function lines({ doubts, paths }: RemoteReport): string[] {
+function lines({ doubts, paths }: RemoteReport, width: number): string[] {
   const kinds = Object.keys(ARRIVALS) as Arrival[];
   const left = kinds.flatMap((kind) => {
     const more = paths.filter((path) => path.arrival === kind).length - SHOWN;
@@ -64,7 +64,7 @@ function lines({ doubts, paths }: RemoteReport): string[] {
   const inOrder = paths.filter((path) => shown.includes(path));
   const used = paths.filter((path) => path.arrival === 'used').length;
   return [
-    ...formatTable(COLUMNS, inOrder, 'this router has added no path to BGP'),
+    ...formatTable(COLUMNS, inOrder, 'this router has added no path to BGP', width),
     ...left,
     ...(paths.length > 0 ? ['', `${used} of ${paths.length} paths arrived intact and are used`] : []),
     ...doubts.flatMap(({ problem, remedy }) => ['', printable(problem), `  ${printable(remedy)}`]),

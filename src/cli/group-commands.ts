@@ -3,8 +3,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { parseAddress, sameAddress } from '../model/address.ts';
 import type { Row } from '../model/state.ts';
 import { type View, few, layOut } from './columns.ts';
-import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
+import { type Act, type Context, print, printJson, usage, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { type Filters, addFilters, filterRows, filtered, isFiltered } from './filters.ts';
 import { onSetSocket } from './set-socket.ts';
 import { GROUP_VIEWS, treeLines } from './group-views.ts';
 import { formatPairs } from './table.ts';
@@ -75,15 +76,9 @@ export function addGroup(program: Command, act: Act): void {
     .description('at the root: begin the stream of the source anew, over the same Queue Pairs from other PSNs')
     .argument('<group>', 'name or Proxy Address', nameOrIpv6)
     .action(act(restart));
-  group
-    .command('list')
+  addFilters(group.command('list'), GROUP_VIEWS.declared)
     .description('members that this router declares, in cnpd.yaml and at run time')
     .action(act(listDeclared));
-}
-
-function usage(context: Context, text: string): ExitCode {
-  context.err(`cnpctl: ${text}\n`);
-  return EXIT.usage;
 }
 
 async function join(context: Context, nameOrAddress: string, options: Join): Promise<ExitCode> {
@@ -176,24 +171,27 @@ async function restart(context: Context, nameOrAddress: string): Promise<ExitCod
   return EXIT.ok;
 }
 
-function show(context: Context, view: Pick<View, 'columns' | 'empty'>, rows: readonly Row[]): ExitCode {
+type Table = Pick<View, 'columns' | 'empty'>;
+
+function show(context: Context, view: Table, all: readonly Row[], filters: Filters): ExitCode {
+  const rows = filterRows(view, all, filters);
   if (context.options.output === 'json') printJson(context, rows);
-  else print(context, layOut(view, rows, context.nowMs()));
+  else print(context, layOut(filtered(view, all, filters), rows, context));
   return EXIT.ok;
 }
 
-async function listDeclared(context: Context): Promise<ExitCode> {
+async function listDeclared(context: Context, filters: Filters): Promise<ExitCode> {
   const rows = (await groupsOf(context, 'group')).flatMap((row) =>
     membersOf(row).map((member) => ({ group: row['proxy-address'], name: row['name'], ...member })),
   );
-  return show(context, GROUP_VIEWS.declared, rows);
+  return show(context, GROUP_VIEWS.declared, rows, filters);
 }
 
+const NO_FILTER = '--prefix cannot be applied to a tree; allowed with: members, receivers, branches';
 const PARTS = ['members', 'tree', 'branches', 'receivers'] as const;
 
 export function addShowGroups(parent: Command, act: Act): void {
-  parent
-    .command('groups')
+  addFilters(parent.command('groups'), GROUP_VIEWS.groups)
     .description('End.MT groups; with a name or Proxy Address: all of one, or a part of it')
     .argument('[group]', 'name or Proxy Address')
     .argument('[part]', PARTS.join(', '))
@@ -208,9 +206,16 @@ const hintOf = (groups: readonly Row[]): string => {
     : `; groups that only other routers declare have no name here, use the Proxy Address: ${few(others, ', ')}`;
 };
 
-async function showGroups(context: Context, name: string | undefined, part: string | undefined): Promise<ExitCode> {
+async function showGroups(
+  context: Context,
+  name: string | undefined,
+  part: string | undefined,
+  filters: Filters,
+): Promise<ExitCode> {
+  if (isFiltered(filters) && name !== undefined && (part === undefined || part === 'tree'))
+    return usage(context, `show groups ${name}: ${NO_FILTER}`);
   const groups = await groupsOf(context, 'group');
-  if (name === undefined) return show(context, GROUP_VIEWS.groups, groups);
+  if (name === undefined) return show(context, GROUP_VIEWS.groups, groups, filters);
   if (part !== undefined && !(PARTS as readonly string[]).includes(part))
     return usage(context, `show groups ${name}: found "${part}"; allowed: ${PARTS.join(', ')}`);
   const group = groups.find((row) => row['name'] === name || same(row['proxy-address'], name));
@@ -221,18 +226,19 @@ async function showGroups(context: Context, name: string | undefined, part: stri
   const id = String(group['proxy-address']);
   const ofGroup = async (list: string): Promise<Row[]> =>
     (await groupsOf(context, list)).filter((row) => row['group'] === id);
-  if (part === 'members') return show(context, GROUP_VIEWS.members, await ofGroup('members'));
+  if (part === 'members') return show(context, GROUP_VIEWS.members, await ofGroup('members'), filters);
   if (part === 'receivers')
     return show(
       context,
       GROUP_VIEWS.members,
       (await ofGroup('members')).filter((row) => row['role'] === 'receiver'),
+      filters,
     );
-  if (part === 'branches') return show(context, GROUP_VIEWS.branches, await ofGroup('branches'));
+  if (part === 'branches') return show(context, GROUP_VIEWS.branches, await ofGroup('branches'), filters);
   const tree = await ofGroup('tree');
   if (part === 'tree') {
     if (context.options.output === 'json') printJson(context, tree);
-    else print(context, treeLines(tree));
+    else print(context, treeLines(tree, context.width));
     return EXIT.ok;
   }
   return showWhole(context, group, tree, await ofGroup('members'), await ofGroup('branches'));
@@ -249,7 +255,7 @@ function showWhole(
     printJson(context, { group, members, branches, tree });
     return EXIT.ok;
   }
-  const rows = (view: Pick<View, 'columns' | 'empty'>, of: readonly Row[]) => layOut(view, of, context.nowMs());
+  const rows = (view: Table, of: readonly Row[]) => layOut(view, of, context);
   const cell = (key: string) => group[key] as string | number | undefined;
   print(context, [
     ...formatPairs([
@@ -262,7 +268,7 @@ function showWhole(
       ['state', cell('status')],
     ]),
     ...['', ...rows(GROUP_VIEWS.members, members)],
-    ...['', ...treeLines(tree)],
+    ...['', ...treeLines(tree, context.width)],
     ...['', ...rows(GROUP_VIEWS.branches, branches)],
   ]);
   return EXIT.ok;

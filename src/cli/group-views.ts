@@ -1,19 +1,19 @@
 // The tables of `cnpctl show groups`, and the drawing of a tree.
 import type { Row } from '../model/state.ts';
-import { type View, age, few, list, number, text } from './columns.ts';
-import { printable } from './table.ts';
+import { type View, address, age, few, list, number, text } from './columns.ts';
+import { printable, wrap } from './table.ts';
 
 const MEMBER_COLUMNS: View['columns'] = [
-  text('group', 'Proxy Address'),
+  address('group', 'Proxy Address'),
   text('name'),
   text('role'),
-  text('address'),
+  address('address'),
   {
     header: 'QPN',
     cell: ({ row }) => (row['role'] === 'source' ? `${String(row['qpn'])} (designated)` : String(row['qpn'])),
     align: 'right',
   },
-  text('node', 'SID'),
+  address('node', 'SID'),
   number('psn-delta', 'PSN delta'),
   text('status'),
   text('carrier'),
@@ -25,9 +25,9 @@ export const GROUP_VIEWS = {
     empty: 'no group is known',
     columns: [
       text('name'),
-      text('proxy-address', 'Proxy Address'),
+      address('proxy-address', 'Proxy Address'),
       list('roles', 'role here'),
-      text('source'),
+      address('source'),
       number('receivers'),
       number('edges'),
       text('tree'),
@@ -39,12 +39,12 @@ export const GROUP_VIEWS = {
   declared: {
     empty: 'this router declares no member',
     columns: [
-      text('group', 'Proxy Address'),
+      address('group', 'Proxy Address'),
       text('name'),
       text('role'),
-      text('address'),
+      address('address'),
       number('qpn', 'QPN'),
-      text('edge'),
+      address('edge'),
       number('psn-delta', 'PSN delta'),
       text('origin'),
       text('persistent'),
@@ -56,7 +56,7 @@ export const GROUP_VIEWS = {
     columns: [
       text('role'),
       text('kind'),
-      text('branch'),
+      address('branch'),
       number('qpn', 'QPN'),
       number('next-psn', 'next PSN'),
       number('lag'),
@@ -70,28 +70,34 @@ export const GROUP_VIEWS = {
   },
 } as const satisfies Record<string, Pick<View, 'columns' | 'empty'>>;
 
-/** A tree as text: a line for each router, receivers below their edge. */
-export function treeLines(rows: readonly Row[]): string[] {
+/** A tree as text: a line for each router, receivers below their edge. Longer ones are wrapped at `width`. */
+export function treeLines(rows: readonly Row[], width: number): string[] {
   const root = rows.find((row) => row['parent'] === undefined);
   if (!root) return ['the group has no tree: a source and receivers are needed'];
-  const lines = [labelOf(root)];
+  const lines = hang(labelOf(root), '', '  ', width);
   const seen = new Set<Row>([root]);
   const draw = (node: Row, indent: string): void => {
     const children = rows.filter((row) => row['parent'] === node['node'] && !seen.has(row));
     for (const child of children) seen.add(child);
     const hosts = (node['receivers'] as string[] | undefined) ?? [];
-    const below = [
+    const parts = [
       ...(hosts.length > 0 ? [{ label: `receivers: ${few(hosts.map(printable), ', ')}`, child: undefined }] : []),
       ...children.map((child) => ({ label: labelOf(child), child })),
     ];
-    for (const [i, { label, child }] of below.entries()) {
-      const isLast = i === below.length - 1;
-      lines.push(`${indent}${isLast ? '└─ ' : '├─ '}${label}`);
-      if (child) draw(child, `${indent}${isLast ? '   ' : '│  '}`);
+    for (const [i, { label, child }] of parts.entries()) {
+      const isLast = i === parts.length - 1;
+      const below = `${indent}${isLast ? '   ' : '│  '}`;
+      lines.push(...hang(label, `${indent}${isLast ? '└─ ' : '├─ '}`, `${below}  `, width));
+      if (child) draw(child, below);
     }
   };
   draw(root, '');
   return lines;
+}
+
+/** The text after `first`, and what does not fit after `rest`. */
+function hang(text: string, first: string, rest: string, width: number): string[] {
+  return wrap(text, width - rest.length).map((line, i) => `${i === 0 ? first : rest}${line}`);
 }
 
 const labelOf = (row: Row): string => {

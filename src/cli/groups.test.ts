@@ -25,11 +25,11 @@ describe('cnpctl show groups', () => {
   });
 
   test('one by its name or its Proxy Address in any form, with members, tree and branches', async () => {
-    const { code, out } = await run('show groups weights');
+    const { code, out } = await run('--wide show groups weights');
     expect(code).toBe(0);
     for (const part of ['Designated QPN  4096', 'ROLE', '└─ edge 2001:db8:e::2', 'NEXT PSN'])
       expect(out).toContain(part);
-    expect((await run('show groups 2001:DB8:AA:0::1')).out).toBe(out);
+    expect((await run('--wide show groups 2001:DB8:AA:0::1')).out).toBe(out);
     expect(out).toContain('4096 (designated)');
   });
 
@@ -56,7 +56,7 @@ describe('cnpctl show groups', () => {
   test('receivers without the source; branches with lag, NAK, CNPs and when they were heard', async () => {
     const receivers = JSON.parse((await run('show groups weights receivers -o json')).out) as { role: string }[];
     expect(receivers.map(({ role }) => role)).toEqual(['receiver']);
-    expect((await run('show groups weights branches')).out).toMatch(
+    expect((await run('--wide show groups weights branches')).out).toMatch(
       /branching +child +2001:db8:e::2 +- +1000 +24 +1000 +2 +5000 +1s +- +up/,
     );
   });
@@ -71,13 +71,16 @@ test('a tree is drawn with its routers and receivers; names of the network move 
     ...more,
   });
   expect(
-    treeLines([
-      node('a', undefined),
-      node('b', 'a', { kind: 'branching', hostname: 'n2\u001b-cnpd' }),
-      node('c', 'b', { receivers: ['r1', 'r2'] }),
-      node('d', 'b', { receivers: ['r3'], router: '\u001b[2J' }),
-      node('e', 'a', { router: undefined }),
-    ]),
+    treeLines(
+      [
+        node('a', undefined),
+        node('b', 'a', { kind: 'branching', hostname: 'n2\u001b-cnpd' }),
+        node('c', 'b', { receivers: ['r1', 'r2'] }),
+        node('d', 'b', { receivers: ['r3'], router: '\u001b[2J' }),
+        node('e', 'a', { router: undefined }),
+      ],
+      100,
+    ),
   ).toEqual([
     'root a (A)',
     '├─ branching b (n2\u{fffd}-cnpd, B)',
@@ -87,9 +90,9 @@ test('a tree is drawn with its routers and receivers; names of the network move 
     '│     └─ receivers: r3',
     '└─ edge e (advertised by no router)',
   ]);
-  expect(treeLines([])).toEqual(['the group has no tree: a source and receivers are needed']);
+  expect(treeLines([], 100)).toEqual(['the group has no tree: a source and receivers are needed']);
   const circle = [node('a', undefined), node('b', 'a'), { ...node('a2', 'b'), node: 'b' }];
-  expect(treeLines(circle).length).toBeLessThan(5);
+  expect(treeLines(circle, 100).length).toBeLessThan(5);
 });
 
 describe('cnpctl group', () => {

@@ -24,6 +24,7 @@ const dependencies: CliDependencies = {
   nowMs: () => Date.now(),
   ...writers,
   terminal: process.stdout.isTTY === true,
+  columns: () => (process.stdout.isTTY ? process.stdout.columns : undefined),
   pause: async (ms) => {
     await delay(ms);
     return process.stdout.writable;

@@ -6,7 +6,7 @@ import { failing, fakeCnpd, run } from './fake-cnpd.fixture.ts';
 
 describe('cnpctl show', () => {
   test('senders: those with a proxy, or all', async () => {
-    const { code, out } = await run('show senders');
+    const { code, out } = await run('--wide show senders');
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
       'PREFIX           PROXY             IN FORCE  CARRIER  ORIGINATOR         SOURCE                       METRIC  UNDERSTANDS                 AGE  DROPS IN',
@@ -14,7 +14,7 @@ describe('cnpctl show', () => {
       '2001:db8::/32    2001:db8:ffff::2  yes       isis     L2 0000.0000.c002  L2 0000.0000.c002.00-00  4261412865  -                           10s         -',
       '',
     ]);
-    const all = (await run('show senders --all')).out;
+    const all = (await run('--wide show senders --all')).out;
     expect(all).toContain('2001:db8:ffff::3  no ');
     expect(all).toMatch(/2001:db8:1:0:8::\/80 +none/);
   });
@@ -71,7 +71,7 @@ describe('cnpctl show', () => {
   });
 
   test('ports: units in the header, thresholds that are off, where they come from', async () => {
-    const { out } = await run('show ports');
+    const { out } = await run('--wide show ports');
     expect(out).toMatch(
       /^INTERFACE {2}ATTACHED {2}ROOT QDISC {2}QUEUE \(B\) {2}PEAK \(B\) {2}K-MIN \(B\) {2}K-MAX \(B\)/,
     );
@@ -80,7 +80,7 @@ describe('cnpctl show', () => {
   });
 
   test('ports: what became of the triggers, each reason on its own', async () => {
-    const lines = (await run('show ports')).out.split('\n');
+    const lines = (await run('--wide show ports')).out.split('\n');
     const at = lines.findIndex((line) => line.startsWith('INTERFACE  TRIGGERS'));
     expect(lines.slice(at, at + 2)).toEqual([
       'INTERFACE  TRIGGERS  NOTICES  HELD PER FLOW  HELD PER PORT  SMALL FLOW  DEFERRED  NO FORMAT  NO PROXY',
@@ -89,7 +89,7 @@ describe('cnpctl show', () => {
   });
 
   test('notifications: the newest first, with format, reason and instruction', async () => {
-    const { out } = await run('show notifications');
+    const { out } = await run('--wide show notifications');
     expect(out.split('\n')).toEqual([
       'AGO  PORT  FORMAT            REASON            SENDER         RECEIVER       DEST QPN  SOURCE QPN  QUEUE (B)  LEVEL  INSTRUCTION       THROUGH END.CON',
       ' 5s  eth2  long-haul-icmpv6  queue-depth       2001:db8:1::1  2001:db8:2::1  0x001234    0x000064  130000000    180  rate-reduce 30 %  2001:db8:c::1',
@@ -105,16 +105,16 @@ describe('cnpctl show', () => {
       '198.51.100.0/24  pass                 0     -  -',
       '',
     ]);
-    expect((await run('show received --last 1')).out.split('\n')).toEqual([
+    expect((await run('--wide show received --last 1')).out.split('\n')).toEqual([
       'AGO  PORT  NODE              FORMAT            SENDER         SOURCE QPN  RECEIVER       DEST QPN  LEVEL  INSTRUCTION       RESULT',
       ' 5s  eth2  2001:db8:ffff::2  long-haul-icmpv6  2001:db8:1::1    0x000064  2001:db8:2::1  0x001234    180  rate-reduce 30 %  converted',
       '',
     ]);
-    expect((await run('show received')).out).toMatch(/fast-cnp +2001:db8:1::1 +- +- +- +- +- +passed/);
+    expect((await run('--wide show received')).out).toMatch(/fast-cnp +2001:db8:1::1 +- +- +- +- +- +passed/);
   });
 
   test('holds: who is slowed down, by whom, to what, and until when', async () => {
-    expect((await run('show holds')).out.split('\n')).toEqual([
+    expect((await run('--wide show holds')).out.split('\n')).toEqual([
       'SENDER         SOURCE QPN  RECEIVER       DEST QPN  STATE       RATE     NORMAL  NODES             INSTRUCTION       AGE  ENDS IN',
       '2001:db8:1::1    0x000064  2001:db8:2::1  0x001234  paused  7 Gbit/s  10 Gbit/s  2001:db8:ffff::2  rate-reduce 30 %   5s       5s',
       '',
@@ -126,7 +126,7 @@ describe('cnpctl show', () => {
     ]);
     const state = exampleState();
     const without = fakeCnpd({ ...state, holds: [] });
-    expect((await run('show holds', without)).out).toMatch(/^PAUSED .*\nservice .*\nflow .*\npriority .*\n$/);
+    expect((await run('--wide show holds', without)).out).toMatch(/^PAUSED .*\nservice .*\nflow .*\npriority .*\n$/);
     const both = JSON.parse((await run('show holds -o json')).out) as object[];
     expect(both).toHaveLength(4);
     expect(both).toMatchObject([
@@ -144,7 +144,7 @@ describe('cnpctl show', () => {
       ...{ problem: 'interface eth3 does not exist', remedy: 'y' },
     };
     const client = fakeCnpd({ ...state, status: { ...state.status, problems: [...state.status.problems, problem] } });
-    expect((await run('show flow-control', client)).out.split('\n')).toEqual([
+    expect((await run('--wide show flow-control', client)).out.split('\n')).toEqual([
       'mode       service',
       'UDP port   1022',
       'Para-Type  msb-first',
@@ -224,7 +224,7 @@ describe('cnpctl show', () => {
       action,
       parameter,
     }));
-    const { out } = await run('show notifications', fakeCnpd(state));
+    const { out } = await run('--wide show notifications', fakeCnpd(state));
     for (const text of ['notify  ', 'pause 10000 µs  ', 'rate-reduce 30 %  ', 'resume 50 %  '])
       expect(out).toContain(text);
   });
@@ -335,7 +335,7 @@ describe('exit codes', () => {
     });
   });
   test('4: cnpd refuses', async () => {
-    expect(await run('show ports', failing('refused'))).toEqual({
+    expect(await run('--wide show ports', failing('refused'))).toEqual({
       code: 4,
       out: '',
       err: 'cnpctl: cnpd refused: because (X)\n',
@@ -481,24 +481,24 @@ describe('cnpctl doctor', () => {
   });
 });
 
-describe('cnpctl show ospf', () => {
+describe('cnpctl show ospfv2, ospfv3', () => {
   test('neighbors: one an area, also where no neighbor was heard', async () => {
-    expect((await run('show ospf neighbors')).out.split('\n')).toEqual([
+    expect((await run('--wide show ospfv2 neighbors')).out.split('\n')).toEqual([
       'AREA     INTERFACE   ROUTER ID  STATE  DEAD IN (S)  MTU (B)  TAKES OURS  UNACKNOWLEDGED    FOR  REASON',
       expect.stringMatching(/^0\.0\.0\.0 +cnpd-ospf0 +192\.0\.2\.1 +full +36 +1500 +yes +0 +\S+ +databases agree$/),
       expect.stringMatching(/^0\.0\.0\.1 +cnpd-ospf1 +192\.0\.2\.1 +init +30 +- +- +0 +\S+ +heard$/),
       '',
     ]);
-    expect((await run('show ospf3 neighbors')).out).toMatch(
+    expect((await run('--wide show ospfv3 neighbors')).out).toMatch(
       /^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +no hello was heard yet$/m,
     );
   });
 
   test('database: as a table, and with -o json', async () => {
-    expect((await run('show ospf database')).out).toMatch(
+    expect((await run('--wide show ospfv2 database')).out).toMatch(
       /^0\.0\.0\.0 +extended-prefix +7\.0\.0\.1 +192\.0\.2\.201 +0x80000002 +0xabcd +10 +60 +yes +yes +2$/m,
     );
-    expect(JSON.parse((await run('-o json show ospf3 database')).out)).toMatchObject([
+    expect(JSON.parse((await run('-o json show ospfv3 database')).out)).toMatchObject([
       { type: 'E-Intra-Area-Prefix', 'ls-id': '0.0.0.1', 'proxy-prefixes': 2 },
     ]);
   });

@@ -23,13 +23,15 @@ import { type DoctorOptions, doctor } from './doctor.ts';
 import { addGroup, addShowGroups } from './group-commands.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { showFlowControl, showHolds } from './flow-control-views.ts';
+import { type Filters, addFilters, explainNoFilter, prefixText } from './filters.ts';
+import { FLOW_CONTROL_TABLES, HOLD_TABLES, showFlowControl, showHolds } from './flow-control-views.ts';
 import { SHELLS, type Shell, completionScript } from './reference/completion.ts';
 import { describeCommand } from './reference/describe.ts';
 import { log } from './log.ts';
 import { addRecord } from './record.ts';
 import { release } from './release.ts';
-import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
+import { type Latest, showList, showLatest, showPorts, showSenders, showStatus } from './show.ts';
+import { TABLE_WIDTH } from './table.ts';
 import { targetError } from './target.ts';
 import { type BundleOptions, supportBundle } from './support-bundle/bundle.ts';
 import { VIEWS } from './views.ts';
@@ -95,16 +97,26 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
     .option('--tls-cert <file>', 'with --target: PEM file of your certificate')
     .option('--tls-key <file>', 'with --target: PEM file of its private key')
     .option('--plaintext', 'with --target: without TLS')
+    .option('--wide', 'tables with one line a row, however long; otherwise 100 columns, or as many as the terminal has')
     .option('--timeout <seconds>', 'how long to wait for an answer', seconds, 10)
     .addHelpText(
       'after',
       '\nExit codes: 0 ok, 1 a problem was found, 2 usage, 3 cnpd does not answer, 4 cnpd refused or an error.',
     )
     .exitOverride()
-    .configureOutput({ writeOut: dependencies.out, writeErr: dependencies.err });
+    .configureOutput({
+      writeOut: dependencies.out,
+      writeErr: dependencies.err,
+      outputError: (message, write) => write(explainNoFilter(message)),
+    });
   const context = (): Context => ({
     ...dependencies,
     options: { ...program.opts<GlobalOptions>(), socketGiven: program.getOptionValueSource('socket') === 'cli' },
+    // Asked for each time: a terminal that is watched may become wider.
+    get width() {
+      const wide = program.opts<GlobalOptions>().wide === true;
+      return wide ? Infinity : Math.max(TABLE_WIDTH, dependencies.columns?.() ?? 0);
+    },
   });
   /** Commander passes arguments, then options, then the command. */
   const act =
@@ -205,33 +217,28 @@ function addShow(program: Command, actOnce: Act): void {
     .description('the configuration in force, with a comment at each default; secrets are hidden')
     .action(act(showConfig));
   addList(show, 'proxies', VIEWS.proxies, act);
-  show
-    .command('senders')
+  addFilters(show.command('senders'), VIEWS.senders)
     .description(`${VIEWS.senders.description}; with an address: its proxy and why, exit code 1 when it has none`)
-    .argument('[address]', 'a sender', addressText)
+    .argument('[address-or-prefix]', 'a sender; a prefix is the same as --prefix', prefixText)
     .option('--all', 'also prefixes without a proxy, and advertisements not in force')
-    .action(
-      act((context, address: string | undefined, { all = false }: { all?: boolean }) =>
-        address === undefined ? showSenders(context, all) : showSender(context, address, all),
-      ),
-    );
+    .action(act(showSenders));
   addShowCarriers(show, act);
-  show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
+  addFilters(show.command('ports'), VIEWS.ports)
+    .description(VIEWS.ports.description)
+    .argument('[port]', 'the same as --port')
+    .action(act(showPorts));
   addList(show, 'sources', VIEWS.sources, act);
-  show
-    .command('holds')
+  addFilters(show.command('holds'), ...HOLD_TABLES)
     .description('flows and traffic that this router holds, for hosts and for neighbors')
     .action(act(showHolds));
-  show
-    .command('flow-control')
+  addFilters(show.command('flow-control'), ...FLOW_CONTROL_TABLES)
     .description('what neighbors are asked to pause, what is paused for neighbors, and where')
     .action(act(showFlowControl));
   for (const name of ['notifications', 'received'] as const)
-    show
-      .command(name)
+    addFilters(show.command(name), VIEWS[name])
       .description(VIEWS[name].description)
       .option('--last <n>', 'how many', count, DEFAULT_LAST)
-      .action(act((context, { last }: { last: number }) => showLatest(context, VIEWS[name], last)));
+      .action(act((context, options: Latest) => showLatest(context, VIEWS[name], options)));
   addList(show.command('srv6').description('segment routing over IPv6'), 'sids', VIEWS.sids, act);
   addShowGroups(show, act);
   for (const name of ['flows', 'rtt', 'codepoints'] as const) addList(show, name, VIEWS[name], act);
@@ -255,18 +262,16 @@ function addShowCarriers(show: Command, act: Act): void {
     .description('the BGP carrier: all of the below; the JSON has what `doctor --remote` needs from another router')
     .action(act(showBgp));
   for (const [name, view] of Object.entries(BGP_VIEWS))
-    bgp
-      .command(name)
+    addFilters(bgp.command(name), view)
       .description(view.description)
-      .action(act((context) => showBgpList(context, view)));
+      .action(act((context, filters: Filters) => showBgpList(context, view, filters)));
 }
 
 /** A subcommand that prints a list as it is. */
 function addList(parent: Command, name: string, view: Parameters<typeof showList>[1], act: Act): void {
-  parent
-    .command(name)
+  addFilters(parent.command(name), view)
     .description(view.description)
-    .action(act((context) => showList(context, view)));
+    .action(act((context, filters: Filters) => showList(context, view, filters)));
 }
 
 async function uninstall(context: Context, { runDir }: { runDir: string }): Promise<ExitCode> {

@@ -1,8 +1,9 @@
 // `cnpctl show …`: asks one path and prints it. The subjects and their columns are in views.ts.
-import { parseAddress } from '../model/address.ts';
+import { type IpAddress, parseAddress } from '../model/address.ts';
 import type { Row } from '../model/state.ts';
-import { type Context, print, printJson, withCnpd } from './context.ts';
+import { type Context, print, printJson, usage, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { type Filters, filterRows, filtered } from './filters.ts';
 import { coveringEntries, explainClaim, explainDecision } from './senders.ts';
 import { formatAge, formatPairs, printable } from './table.ts';
 import { type View, layOut } from './columns.ts';
@@ -11,13 +12,14 @@ import { VIEWS } from './views.ts';
 const rowsOf = async (context: Context, view: View): Promise<Row[]> =>
   ((await withCnpd(context, (client) => client.get(view.path))) as Row[] | undefined) ?? [];
 
-function printRows(context: Context, view: View, rows: readonly Row[]): void {
+function printRows(context: Context, view: Pick<View, 'columns' | 'empty'>, rows: readonly Row[]): void {
   if (context.options.output === 'json') printJson(context, rows);
-  else print(context, layOut(view, rows, context.nowMs()));
+  else print(context, layOut(view, rows, context));
 }
 
-export async function showList(context: Context, view: View): Promise<ExitCode> {
-  printRows(context, view, await rowsOf(context, view));
+export async function showList(context: Context, view: View, filters: Filters): Promise<ExitCode> {
+  const rows = await rowsOf(context, view);
+  printRows(context, filtered(view, rows, filters), filterRows(view, rows, filters));
   return EXIT.ok;
 }
 
@@ -25,16 +27,35 @@ export async function showList(context: Context, view: View): Promise<ExitCode> 
 const isInForce = (row: Row): boolean => row['best'] === true || row['supports-in-force'] === true;
 const saysSomething = (row: Row): boolean => row['proxy'] !== undefined || row['supports-in-force'] === true;
 
+interface SenderOptions extends Filters {
+  readonly all?: boolean;
+}
+
+/** `show senders [ADDRESS | PREFIX]`: why a sender has its proxy, or the list. */
+export async function showSenders(
+  context: Context,
+  addressOrPrefix: string | undefined,
+  options: SenderOptions,
+): Promise<ExitCode> {
+  const both = bothGiven('show senders', addressOrPrefix, options.prefix, 'prefix');
+  if (both !== undefined) return usage(context, both);
+  if (addressOrPrefix === undefined) return listSenders(context, options);
+  const address = parseAddress(addressOrPrefix);
+  return address
+    ? showSender(context, addressOrPrefix, address, options.all === true)
+    : listSenders(context, { ...options, prefix: addressOrPrefix });
+}
+
 /** Only senders of which something is known, unless `all`: an IGP names thousands of prefixes without. */
-export async function showSenders(context: Context, all: boolean): Promise<ExitCode> {
+async function listSenders(context: Context, { all, ...filters }: SenderOptions): Promise<ExitCode> {
   const rows = await rowsOf(context, VIEWS.senders);
-  printRows(context, VIEWS.senders, all ? rows : rows.filter((row) => isInForce(row) && saysSomething(row)));
+  const shown = all ? rows : rows.filter((row) => isInForce(row) && saysSomething(row));
+  printRows(context, filtered(VIEWS.senders, shown, filters), filterRows(VIEWS.senders, shown, filters));
   return EXIT.ok;
 }
 
 /** Which proxy an address has, and why, and what it is said to understand. Exit code 1: no proxy. */
-export async function showSender(context: Context, text: string, all: boolean): Promise<ExitCode> {
-  const address = parseAddress(text)!;
+async function showSender(context: Context, text: string, address: IpAddress, all: boolean): Promise<ExitCode> {
   const { entries, decides, claims } = coveringEntries(await rowsOf(context, VIEWS.senders), address);
   const shown = all ? entries : entries.filter(isInForce);
   const proxy = decides?.['proxy'];
@@ -50,24 +71,33 @@ export async function showSender(context: Context, text: string, all: boolean): 
     print(context, [
       explainDecision(text, decides),
       ...(claims ? [explainClaim(text, claims)] : []),
-      ...(shown.length > 0 ? ['', ...layOut(VIEWS.senders, shown, context.nowMs())] : []),
+      ...(shown.length > 0 ? ['', ...layOut(VIEWS.senders, shown, context)] : []),
     ]);
   }
   return proxy === undefined ? EXIT.problem : EXIT.ok;
 }
 
-/** The newest `last` of them. */
-export async function showLatest(context: Context, view: View, last: number): Promise<ExitCode> {
-  printRows(context, view, (await rowsOf(context, view)).slice(0, last));
+export interface Latest extends Filters {
+  readonly last: number;
+}
+
+/** The newest `last` of those that match. */
+export async function showLatest(context: Context, view: View, { last, ...filters }: Latest): Promise<ExitCode> {
+  const rows = await rowsOf(context, view);
+  printRows(context, filtered(view, rows, filters), filterRows(view, rows, filters).slice(0, last));
   return EXIT.ok;
 }
 
 /** The ports, what became of their triggers, and where each threshold comes from. */
-export async function showPorts(context: Context): Promise<ExitCode> {
-  const rows = await rowsOf(context, VIEWS.ports);
-  printRows(context, VIEWS.ports, rows);
+export async function showPorts(context: Context, name: string | undefined, filters: Filters): Promise<ExitCode> {
+  const both = bothGiven('show ports', name, filters.port, 'port');
+  if (both !== undefined) return usage(context, both);
+  const wanted = name === undefined ? filters : { port: name };
+  const all = await rowsOf(context, VIEWS.ports);
+  const rows = filterRows(VIEWS.ports, all, wanted);
+  printRows(context, filtered(VIEWS.ports, all, wanted), rows);
   if (context.options.output === 'table' && rows.length > 0) {
-    print(context, ['', ...layOut(VIEWS.triggers, rows, context.nowMs())]);
+    print(context, ['', ...layOut(VIEWS.triggers, rows, context)]);
     const notes = rows.flatMap((row) =>
       ((row['explanation'] as string[] | undefined) ?? []).map(
         (line) => `${String(row['interface'])}: ${printable(line)}`,
@@ -77,6 +107,12 @@ export async function showPorts(context: Context): Promise<ExitCode> {
   }
   return EXIT.ok;
 }
+
+/** An argument that stands for an option excludes it. */
+const bothGiven = (view: string, argument: string | undefined, option: string | undefined, name: string) =>
+  argument !== undefined && option !== undefined
+    ? `${view}: found "${argument}" and --${name} ${option}; allowed: one of them`
+    : undefined;
 
 interface Status {
   readonly version: string;

@@ -16,6 +16,20 @@ describe('tables', () => {
   });
   test('say so when they are empty', () =>
     expect(formatTable(columns, [], 'there is none')).toEqual(['there is none']));
+  test('fold rows that are too wide, header and all; a long cell is wrapped, a word is not', () => {
+    const rows = [
+      { name: 'a', size: 5 },
+      { name: 'one-long-word two three', size: 12 },
+    ];
+    expect(formatTable(columns, rows, '', 20)).toEqual([
+      ...['NAME           SIZE', '                (B)'],
+      ...['a                 5'],
+      ...['one-long-word    12', 'two three'],
+    ]);
+    expect(formatTable(columns, rows.slice(0, 1), '', 6)).toEqual(['NAME', '    SIZE', '     (B)', 'a', '       5']);
+    expect(formatTable(columns, [{ name: 'much-too-long-a-word' }], '', 10)).toContain('much-too-long-a-word');
+    expect(formatTable(columns, rows, '', Infinity)).toHaveLength(3);
+  });
   test('let no control character through', () => {
     expect(formatTable(columns, [{ name: 'a\u001b[2Jb\n' }], '')[1]).toMatch(/^a\ufffd\[2Jb\ufffd/);
   });

@@ -20,19 +20,84 @@ function cellText(value: string | number | boolean | undefined | null): string {
   return printable(String(value));
 }
 
-/** Lines of a table; a table without rows is its `empty` sentence. */
-export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[], empty: string): string[] {
+/** A table has at most this many columns of text, unless the terminal has more or `--wide` is given. */
+export const TABLE_WIDTH = 100;
+const GAP = 2;
+/** Of the second and further lines of a row. */
+const INDENT = 4;
+
+/**
+ * Lines of a table; a table without rows is its `empty` sentence. Where a line would be wider than `width`, each row
+ * takes several, the further ones indented, and so does the header. A longer cell is wrapped at its spaces, and so is a header
+ * that is longer than its cells. A word, such as an address or a name, is never cut.
+ */
+export function formatTable<T>(
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+  empty: string,
+  width: number = TABLE_WIDTH,
+): string[] {
   if (rows.length === 0) return [empty];
-  const cells = rows.map((row) => columns.map((column) => cellText(column.cell(row))));
-  const widths = columns.map((column, i) =>
-    cells.reduce((width, row) => Math.max(width, row[i]!.length), column.header.length),
+  const cells = rows.map((row) => columns.map((column) => wrap(cellText(column.cell(row)), width - INDENT)));
+  const ofCells = columns.map((_, i) => widest(cells.flatMap((row) => row[i]!)));
+  const titles = columns.map(({ header }) => header.toUpperCase());
+  const natural = titles.map((title, i) => Math.max(title.length, ofCells[i]!));
+  const isTooWide = natural.reduce((sum, one) => sum + GAP + one, -GAP) > width;
+  const header = titles.map((title, i) => (isTooWide ? wrap(title, ofCells[i]!) : [title]));
+  const widths = header.map((lines, i) => Math.max(widest(lines), ofCells[i]!));
+  const lines = fold(widths, width);
+  const rightOf = columns.map((column) => column.align === 'right');
+  return [header, ...cells].flatMap((row) =>
+    lines.flatMap((indices, at) => blockOf(indices, { row, widths, rightOf }, at === 0 ? 0 : INDENT)),
   );
-  const line = (texts: readonly string[]): string =>
-    texts
-      .map((text, i) => (columns[i]!.align === 'right' ? text.padStart(widths[i]!) : text.padEnd(widths[i]!)))
-      .join('  ')
-      .trimEnd();
-  return [line(columns.map((column) => column.header.toUpperCase())), ...cells.map(line)];
+}
+
+const widest = (lines: readonly string[]): number => lines.reduce((most, line) => Math.max(most, line.length), 0);
+
+/** Which columns stand on which line: as many as fit, in their order. */
+function fold(widths: readonly number[], limit: number): number[][] {
+  const lines: number[][] = [[]];
+  let used = 0;
+  for (const [i, width] of widths.entries()) {
+    if (lines.at(-1)!.length > 0 && used + GAP + width > limit) {
+      lines.push([i]);
+      used = INDENT + width;
+    } else {
+      used += (lines.at(-1)!.length > 0 ? GAP : 0) + width;
+      lines.at(-1)!.push(i);
+    }
+  }
+  return lines;
+}
+
+interface LaidOut {
+  readonly row: readonly (readonly string[])[];
+  readonly widths: readonly number[];
+  readonly rightOf: readonly boolean[];
+}
+
+/** The lines of some cells of a row, side by side: as many as the one with the most. */
+function blockOf(indices: readonly number[], { row, widths, rightOf }: LaidOut, indent: number): string[] {
+  const height = Math.max(...indices.map((i) => row[i]!.length));
+  return Array.from({ length: height }, (_, line) => {
+    const texts = indices.map((i) => {
+      const text = row[i]![line] ?? '';
+      return rightOf[i] ? text.padStart(widths[i]!) : text.padEnd(widths[i]!);
+    });
+    return `${' '.repeat(indent)}${texts.join(' '.repeat(GAP))}`.trimEnd();
+  });
+}
+
+/** Lines of at most `width`, of whole words. */
+export function wrap(text: string, width: number): string[] {
+  if (text.length <= width) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** `name  value` lines. */

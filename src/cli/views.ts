@@ -1,6 +1,18 @@
 // What `cnpctl show X` asks for and how it is laid out: one row a subject. The data arrive with YANG names
 // (yang/cnpd.yang), which is also what `-o json` prints. The views of OSPF and BGP are in carrier-views.ts.
-import { type Cells, type View, age, hexadecimal, list, number, text } from './columns.ts';
+import {
+  type Cells,
+  type View,
+  type ViewColumn,
+  address,
+  addresses,
+  age,
+  hexadecimal,
+  list,
+  number,
+  port,
+  text,
+} from './columns.ts';
 import type { Row } from '../model/state.ts';
 import type { Column } from './table.ts';
 
@@ -50,9 +62,9 @@ function understands(row: Row): string {
   return formats === '' || row['supports-in-force'] === true ? formats : `(${formats})`;
 }
 
-const SENDER_COLUMNS: readonly Column<Cells>[] = [
-  text('prefix'),
-  { header: 'proxy', cell: ({ row }) => (row['proxy'] as string | undefined) ?? 'none' },
+const SENDER_COLUMNS: readonly ViewColumn[] = [
+  address('prefix'),
+  { ...address('proxy'), cell: ({ row }) => (row['proxy'] as string | undefined) ?? 'none' },
   text('best', 'in force'),
   text('carrier'),
   text('originator'),
@@ -69,8 +81,8 @@ export const VIEWS = {
     description: 'proxies that this router declares',
     empty: 'this router declares no proxy',
     columns: [
-      text('address'),
-      list('prefixes', 'sender prefixes'),
+      address('address'),
+      addresses('prefixes', 'sender prefixes'),
       text('format'),
       list('advertised-in', 'advertised in'),
     ],
@@ -86,7 +98,7 @@ export const VIEWS = {
     description: 'IS-IS adjacencies',
     empty: 'there is no IS-IS neighbor',
     columns: [
-      text('interface'),
+      port('interface'),
       text('system-id', 'system ID'),
       text('hostname'),
       text('level'),
@@ -118,7 +130,7 @@ export const VIEWS = {
     description: 'monitored ports',
     empty: 'no port is monitored',
     columns: [
-      text('interface'),
+      port('interface'),
       text('attached'),
       text('root-qdisc', 'root qdisc'),
       number('queue-bytes', 'queue (B)'),
@@ -141,7 +153,7 @@ export const VIEWS = {
     description: 'outcome of the triggers of each port',
     empty: 'no port is monitored',
     columns: [
-      text('interface'),
+      port('interface'),
       number('triggers'),
       number('notifications', 'notices'),
       number('suppressed-per-flow', 'held per flow'),
@@ -157,9 +169,9 @@ export const VIEWS = {
     description: 'RoCEv2 flows seen',
     empty: 'no flow was seen',
     columns: [
-      text('port'),
-      text('source'),
-      text('destination'),
+      port('port'),
+      address('source'),
+      address('destination'),
       hexadecimal('destination-qpn', 6, 'dest QPN'),
       hexadecimal('source-qpn', 6, 'source QPN'),
       text('learned-from', 'learned from'),
@@ -175,17 +187,17 @@ export const VIEWS = {
     empty: 'no notification was sent',
     columns: [
       age('at', 'ago'),
-      text('port'),
+      port('port'),
       text('format'),
       text('reason'),
-      text('source', 'sender'),
-      text('destination', 'receiver'),
+      address('source', 'sender'),
+      address('destination', 'receiver'),
       hexadecimal('destination-qpn', 6, 'dest QPN'),
       hexadecimal('source-qpn', 6, 'source QPN'),
       number('queue-bytes', 'queue (B)'),
       number('level'),
       instruction,
-      text('end-con', 'through END.CON'),
+      address('end-con', 'through END.CON'),
     ],
   },
   sources: {
@@ -193,11 +205,11 @@ export const VIEWS = {
     description: 'senders for which this router takes notifications',
     empty: 'this router takes no notifications for senders',
     columns: [
-      text('prefix', 'senders'),
+      address('prefix', 'senders'),
       text('action'),
       number('notifications'),
       age('last-notification', 'last'),
-      text('last-node', 'from'),
+      address('last-node', 'from'),
     ],
   },
   received: {
@@ -206,12 +218,12 @@ export const VIEWS = {
     empty: 'no notification was taken',
     columns: [
       age('at', 'ago'),
-      text('port'),
-      text('node'),
+      port('port'),
+      address('node'),
       text('format'),
-      text('sender'),
+      address('sender'),
       hexadecimal('sender-qpn', 6, 'source QPN'),
-      text('receiver'),
+      address('receiver'),
       hexadecimal('receiver-qpn', 6, 'dest QPN'),
       number('level'),
       instruction,
@@ -223,14 +235,14 @@ export const VIEWS = {
     description: 'flows that this router slows down in place of their senders',
     empty: 'no flow is held',
     columns: [
-      text('sender'),
+      address('sender'),
       hexadecimal('sender-qpn', 6, 'source QPN'),
-      text('receiver'),
+      address('receiver'),
       hexadecimal('receiver-qpn', 6, 'dest QPN'),
       text('state'),
       bitRate('rate'),
       bitRate('normal-rate', 'normal'),
-      list('nodes'),
+      addresses('nodes'),
       instruction,
       age('since', 'age'),
       age('until', 'ends in'),
@@ -241,7 +253,7 @@ export const VIEWS = {
     description: 'SIDs, own and learned: END.CON, End.MT, replication',
     empty: 'no SID is known',
     columns: [
-      text('sid', 'SID'),
+      address('sid', 'SID'),
       text('behavior'),
       text('origin'),
       text('status'),
@@ -255,8 +267,8 @@ export const VIEWS = {
     description: 'targets of RTT probes (STAMP)',
     empty: 'no RTT target is configured',
     columns: [
-      text('target'),
-      text('port'),
+      address('target'),
+      port('port'),
       text('source'),
       number('rtt-ms', 'RTT (ms)'),
       number('min-rtt-ms', 'least (ms)'),

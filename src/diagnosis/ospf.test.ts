@@ -105,7 +105,7 @@ describe('problems of OSPF', () => {
     expect(problem).toMatchObject({
       feature: 'ospfv2',
       problem: expect.stringContaining('database of area 0.0.0.0 is full'),
-      remedy: expect.stringContaining('cnpctl show ospf database'),
+      remedy: expect.stringContaining('cnpctl show ospfv2 database'),
     });
   });
 

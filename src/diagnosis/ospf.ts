@@ -54,8 +54,7 @@ function standing(intent: OspfIntent, neighbor: OspfNeighborState, router: Inten
     const problem =
       `the OSPFv${version} database of area ${area} is full: LSAs were refused, ` +
       'and their contents are not learned';
-    const database = version === 2 ? 'ospf' : 'ospf3';
-    const remedy = `look in \`cnpctl show ${database} database\` for routers with many or long LSAs`;
+    const remedy = `look in \`cnpctl show ospfv${version} database\` for routers with many or long LSAs`;
     return ospf(intent, 'ospf.database-full', problem, remedy);
   }
   return [];

@@ -24,8 +24,8 @@ interface Streams {
 /** The views of each machine, in the words of `cnpctl show`. */
 const VIEWS: Readonly<Record<MachineName, readonly string[]>> = {
   isis: ['isis neighbors', 'isis database'],
-  ospfv2: ['ospf neighbors', 'ospf database'],
-  ospfv3: ['ospf3 neighbors', 'ospf3 database'],
+  ospfv2: ['ospfv2 neighbors', 'ospfv2 database'],
+  ospfv3: ['ospfv3 neighbors', 'ospfv3 database'],
   'ospfv2-content': [],
   'ospfv3-content': [],
   bgp: ['bgp'],
