@@ -27,9 +27,9 @@ const GAP = 2;
 const INDENT = 4;
 
 /**
- * Lines of a table; a table without rows is its `empty` sentence. Where a line would be wider than `width`, each row
- * takes several, the further ones indented, and so does the header. A longer cell is wrapped at its spaces, and so is a header
- * that is longer than its cells. A word, such as an address or a name, is never cut.
+ * Lines of a table; a table without rows is its `empty` sentence. Where a line would be wider than `width`, headers are
+ * wrapped to their cells. If that is not enough, each row takes several lines, the further ones indented, and so does
+ * the header. A cell that is longer than a line is wrapped at its spaces. A word, such as an address, is never cut.
  */
 export function formatTable<T>(
   columns: readonly Column<T>[],

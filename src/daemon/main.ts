@@ -82,7 +82,7 @@ async function run(options: RunOptions): Promise<number> {
       if (suite?.afterStart && !(await suite.configure())) throw await stopped(daemon);
       manager.ready();
     });
-    await Promise.all([ready, untilSignalled(starting, { manager, log })]);
+    await Promise.all([ready, untilSignaled(starting, { manager, log })]);
     // Exit explicitly: a normal exit of Node restores the signal handlers first. A SIGHUP at that moment (a reload
     // during a stop) would then end the process as a failure.
     return process.exit(0);
@@ -102,7 +102,7 @@ function explain(error: unknown): string {
 }
 
 /** Installs the signal handlers before the start is complete: by default a signal would end a half-started process. */
-function untilSignalled(
+function untilSignaled(
   starting: Promise<Daemon>,
   { manager, log }: { manager: ServiceManager; log: Log },
 ): Promise<void> {

@@ -39,7 +39,7 @@ export interface Observations {
   readonly listener: readonly EndpointEvent[];
   readonly ports: readonly PortObserved[];
   readonly notifications: readonly NotificationSeen[];
-  readonly tunnelled: readonly Uint8Array[] | undefined;
+  readonly tunneled: readonly Uint8Array[] | undefined;
 }
 
 const round = (value: number): number => Math.round(value * 100) / 100;
@@ -79,11 +79,11 @@ export function evaluate(scene: Pick<Scene, 'watched'>, spec: RunSpec, seen: Obs
       notifications,
       seen.sender.find((e) => e.event === 'connected'),
     ),
-    tunnelled: seen.tunnelled
+    tunneled: seen.tunneled
       ? {
-          count: seen.tunnelled.length,
+          count: seen.tunneled.length,
           unchanged: sameNotifications(
-            seen.tunnelled,
+            seen.tunneled,
             notifications.filter(fromNode).map((n) => n.packet),
           ),
         }

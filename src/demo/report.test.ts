@@ -56,7 +56,7 @@ const observed: Observations = {
     },
   ],
   notifications: [seen(17), seen(40)],
-  tunnelled: undefined,
+  tunneled: undefined,
 };
 const with_ = (over: Partial<Observations>, run: RunSpec = spec): ReturnType<typeof evaluate> =>
   evaluate(proxy, run, { ...observed, ...over });
@@ -86,7 +86,7 @@ test('a result holds what the wire, the queue, the routers and the endpoints rep
     goodputBps: 36e6,
     receiverCnps: 0,
     ceAtReceiver: 11,
-    tunnelled: null,
+    tunneled: null,
     congestedMs: 10,
     ports: [
       {
@@ -140,9 +140,9 @@ test('a run without notifications has no feedback time and nothing valid to show
 test('A17: what passed in tunnels is compared with what arrived from nodes; CNPs of the receiver are no part of that', () => {
   const packet = new Uint8Array(40).fill(5);
   expect(
-    with_({ tunnelled: [packet], notifications: [seen(1), seen(2, { kind: 'fast-cnp', packet })] }).tunnelled,
+    with_({ tunneled: [packet], notifications: [seen(1), seen(2, { kind: 'fast-cnp', packet })] }).tunneled,
   ).toEqual({ count: 1, unchanged: true });
-  expect(with_({ tunnelled: [packet], notifications: [seen(2, { kind: 'fast-cnp' })] }).tunnelled).toEqual({
+  expect(with_({ tunneled: [packet], notifications: [seen(2, { kind: 'fast-cnp' })] }).tunneled).toEqual({
     count: 1,
     unchanged: false,
   });

@@ -75,7 +75,7 @@ export interface PortCounts {
 }
 
 /** Notifications that passed inside a tunnel to END.CON. */
-interface TunnelledResult {
+interface TunneledResult {
   readonly count: number;
   /** Every one arrived at the sender byte for byte, hop limit aside, and nothing else did. */
   readonly unchanged: boolean;
@@ -110,7 +110,7 @@ export interface RunResult {
   /** Packets with CE that the receiver saw. */
   readonly ceAtReceiver: number;
   readonly notifications: NotificationSummary;
-  readonly tunnelled: TunnelledResult | null;
+  readonly tunneled: TunneledResult | null;
   readonly series: {
     readonly queueBytes: Readonly<Record<string, readonly Point[]>>;
     readonly rateBps: readonly Point[];

@@ -8,7 +8,7 @@ import { type QueueObserver, observeQueue } from './queue.ts';
 import type { NotificationSeen, RunResult } from './results.ts';
 import { configure, portStates } from './routers.ts';
 import type { RunSpec, Scene } from './scene.ts';
-import { type WireDependencies, type WireTap, tapNotifications, tapTunnelled } from './wire.ts';
+import { type WireDependencies, type WireTap, tapNotifications, tapTunneled } from './wire.ts';
 
 const PROGRESS_MS = 1000;
 const SAMPLING = { intervalMs: 2 };
@@ -18,7 +18,7 @@ export interface Observers {
   readonly queues: readonly QueueObserver[];
   readonly notifications: WireTap<NotificationSeen>;
   /** Notifications inside tunnels, where the scene has any. */
-  readonly tunnelled: WireTap<Uint8Array> | undefined;
+  readonly tunneled: WireTap<Uint8Array> | undefined;
   close(): void;
 }
 
@@ -36,8 +36,8 @@ export async function openObservers(
         opened.keep(await observeQueue(lab.netnsPath(port.node), port.interface, SAMPLING, dependencies.poller)),
       );
     const notifications = opened.keep(tapNotifications(scene.sender, wire));
-    const tunnelled = scene.tunnel && opened.keep(tapTunnelled(scene.tunnel.at, scene.tunnel.endCon, wire));
-    return { queues, notifications, tunnelled, close: () => opened.close() };
+    const tunneled = scene.tunnel && opened.keep(tapTunneled(scene.tunnel.at, scene.tunnel.endCon, wire));
+    return { queues, notifications, tunneled, close: () => opened.close() };
   } catch (error) {
     opened.close();
     throw error;
@@ -72,7 +72,7 @@ export async function makeRun(scene: Scene, spec: RunSpec, dependencies: RunDepe
       kMin: kMin[i]!,
     })),
     notifications: observers.notifications.seen,
-    tunnelled: observers.tunnelled?.seen,
+    tunneled: observers.tunneled?.seen,
   });
 }
 
@@ -84,7 +84,7 @@ async function traffic(
   const listener = startListener(lab, scene.receiver, spec.cnpInterval);
   await listener.waitFor('ready');
   observers.notifications.clear();
-  observers.tunnelled?.clear();
+  observers.tunneled?.clear();
   await Promise.all(observers.queues.map((queue) => queue.start()));
   const sender = startSender(lab, scene, spec);
   const abort = (): void => void sender.stop();

@@ -62,7 +62,7 @@ export const goodRun = (
   receiverCnps: SPEAKING_RECEIVER.includes(mode) ? 5 : 0,
   ceAtReceiver: mode === 'none' ? 0 : 9,
   notifications: mode === 'none' ? SILENCE : summary(SPEAKING_RECEIVER.includes(mode) ? 'cnp' : kind),
-  tunnelled: null,
+  tunneled: null,
   series: {
     queueBytes: Object.fromEntries(scene.watched.map((port) => [portName(port), []])),
     rateBps: [],

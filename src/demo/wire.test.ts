@@ -10,7 +10,7 @@ import { buildFastCnp } from '../packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../packet/roce/long-haul-cnp.ts';
 import { OPCODE } from '../packet/roce/opcodes.ts';
 import { buildRocePacket } from '../packet/roce/packet.ts';
-import { readNotification, sameNotifications, tunnelledNotification } from './wire.ts';
+import { readNotification, sameNotifications, tunneledNotification } from './wire.ts';
 
 const NODE = '2001:db8:ffff::2';
 const END_CON = '2001:db8:c1::c';
@@ -89,10 +89,10 @@ test('data, and frames that are too short for anything, are no notifications', (
 const wrapped = (inner: Uint8Array, to = END_CON): Uint8Array => frame(ipv6([node, address(to)], 41, inner));
 
 test('A17: what is inside a packet to END.CON counts, what goes elsewhere or is no notification does not', () => {
-  expect(tunnelledNotification(wrapped(fast), END_CON)).toEqual(fast);
-  expect(tunnelledNotification(wrapped(fast, '2001:db8:c2::c'), END_CON)).toBeUndefined();
-  expect(tunnelledNotification(wrapped(cnp), END_CON)).toBeUndefined();
-  expect(tunnelledNotification(frame(fast), END_CON)).toBeUndefined();
+  expect(tunneledNotification(wrapped(fast), END_CON)).toEqual(fast);
+  expect(tunneledNotification(wrapped(fast, '2001:db8:c2::c'), END_CON)).toBeUndefined();
+  expect(tunneledNotification(wrapped(cnp), END_CON)).toBeUndefined();
+  expect(tunneledNotification(frame(fast), END_CON)).toBeUndefined();
 });
 
 test('A17: notifications are the same whatever their hop limits and order, and differ by any other byte or by one of them missing', () => {

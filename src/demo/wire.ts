@@ -85,7 +85,7 @@ export function readNotification(frame: Uint8Array): Reading | undefined {
 }
 
 /** The notification inside an IPv6 packet to END.CON, from its own IPv6 header on. */
-export function tunnelledNotification(frame: Uint8Array, endCon: string): Uint8Array | undefined {
+export function tunneledNotification(frame: Uint8Array, endCon: string): Uint8Array | undefined {
   const outer = ipv6PacketOf(frame);
   if (
     !outer ||
@@ -102,8 +102,8 @@ const comparable = (packets: readonly Uint8Array[]): string[] =>
   packets.map((packet) => Buffer.from(packet.with(IPV6.hopLimit, 0)).toString('hex')).sort();
 
 /** A17: what went into the tunnels is what arrived. */
-export function sameNotifications(tunnelled: readonly Uint8Array[], arrived: readonly Uint8Array[]): boolean {
-  const [left, right] = [comparable(tunnelled), comparable(arrived)];
+export function sameNotifications(tunneled: readonly Uint8Array[], arrived: readonly Uint8Array[]): boolean {
+  const [left, right] = [comparable(tunneled), comparable(arrived)];
   return left.length === right.length && left.every((text, i) => text === right[i]);
 }
 
@@ -161,5 +161,5 @@ export const tapNotifications = (port: Port, dependencies: WireDependencies): Wi
   );
 
 /** Every notification in a tunnel to END.CON. */
-export const tapTunnelled = (port: Port, endCon: string, dependencies: WireDependencies): WireTap<Uint8Array> =>
-  tap(port, (frame) => tunnelledNotification(frame, endCon), dependencies);
+export const tapTunneled = (port: Port, endCon: string, dependencies: WireDependencies): WireTap<Uint8Array> =>
+  tap(port, (frame) => tunneledNotification(frame, endCon), dependencies);

@@ -48,7 +48,7 @@ interface Sections {
 const ALLOWED = 'a value that is not assigned, or `allow-assigned: on` beside it';
 const STAMP_ALLOWED = 'a port that is not assigned, or `allow-assigned: on` under code-points';
 
-/** One that is misspelt has been reported, and was meant. */
+/** One that is misspelled has been reported, and was meant. */
 const mayCollide = (written: Seen<typeof schema> | undefined): boolean =>
   orDefaults(schema, written)['allow-assigned'] !== false;
 

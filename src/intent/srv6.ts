@@ -66,11 +66,11 @@ const endCon = section(
     table: defaulted(routingTable, 'main', 'routing table in which senders are looked up after decapsulation'),
     interfaces: list(
       value(interfaceName, 'interface'),
-      'tunnelled traffic from these interfaces carries the SID as outer source; default: from any',
+      'tunneled traffic from these interfaces carries the SID as outer source; default: from any',
     ).optional(),
     senders: list(
       value(senderPrefix, 'prefix'),
-      'tunnelled traffic of these inner source prefixes carries the SID as outer source; default: of any',
+      'tunneled traffic of these inner source prefixes carries the SID as outer source; default: of any',
     ).optional(),
   },
   'an END.CON SID of this router (FCN §4.2.2); one per routing table',

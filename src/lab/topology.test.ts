@@ -121,7 +121,7 @@ topology:
   expect(found[0]!.message).toContain('does not support');
 });
 
-test('a misspelt field is an error, not something unsupported', () => {
+test('a misspelled field is an error, not something unsupported', () => {
   expect(problems(`name: x\ntopology:\n  nodes:\n    a: {kind: linux, bind: []}`)).toMatchObject([
     { path: 'topology.nodes.a.bind', line: 4, message: 'is not a field of a containerlab topology' },
   ]);

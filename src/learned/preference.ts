@@ -1,6 +1,6 @@
 // Which of several advertisements of one prefix is used (decisions D5, D7). D7 chooses among proxies only. FRR's own
 // advertisement of the same prefix has no flag and a real metric: it does not compete with the one that cnpd adds for
-// signalling.
+// signaling.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { CarrierName } from '../model/advertisement.ts';
 import type { Understood } from '../model/understood.ts';

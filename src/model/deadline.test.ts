@@ -38,7 +38,7 @@ test('the run sets the next', () => {
   expect(runs).toEqual([10, 20, 30]);
 });
 
-test('with Infinity, or cancelled, nothing runs; it can be set again', () => {
+test('with Infinity, or canceled, nothing runs; it can be set again', () => {
   const { clock, runs, deadline } = world();
   deadline.by(Infinity);
   deadline.by(undefined);

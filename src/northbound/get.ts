@@ -20,7 +20,7 @@ import type { CheckPath } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
 import type { SchemaNode } from './schema.ts';
 import { childValue, type ConcreteElem, type Match, Sections, select } from './select.ts';
-import { type JsonFlavour, memberName, toJson, typedValue } from './values.ts';
+import { type JsonFlavor, memberName, toJson, typedValue } from './values.ts';
 import { Pieces } from './wire.ts';
 
 interface GetOptions {
@@ -82,10 +82,10 @@ function checkRequest(request: GetRequest): void {
 }
 
 function* addUpdates(notification: Pieces, path: CheckedPath, encoding: Encoding, sections: Sections): Steps {
-  const flavour = { ietf: encoding === Encoding.JSON_IETF };
+  const flavor = { ietf: encoding === Encoding.JSON_IETF };
   yield* select(path, sections, function* (match) {
     if (encoding === Encoding.PROTO) yield* addLeaves(notification, match);
-    else yield* addJson(notification, match, flavour);
+    else yield* addJson(notification, match, flavor);
     yield;
   });
 }
@@ -93,11 +93,11 @@ function* addUpdates(notification: Pieces, path: CheckedPath, encoding: Encoding
 const encodePath = (elem: readonly ConcreteElem[]): Uint8Array =>
   toBinary(UpdateSchema, create(UpdateSchema, { path: { elem: [...elem] } }));
 
-function* addJson(notification: Pieces, match: Match, flavour: JsonFlavour): Steps {
+function* addJson(notification: Pieces, match: Match, flavor: JsonFlavor): Steps {
   const json = notification.fresh();
-  yield* writeJson(json, match.node, match.value, flavour, true);
+  yield* writeJson(json, match.node, match.value, flavor, true);
   if (json.size === 0) return;
-  const value = notification.fresh().addField(flavour.ietf ? FIELD.value.jsonIetf : FIELD.value.json, json);
+  const value = notification.fresh().addField(flavor.ietf ? FIELD.value.jsonIetf : FIELD.value.json, json);
   notification.addField(
     FIELD.notification.update,
     notification.fresh().add(encodePath(match.elems)).addField(FIELD.update.val, value),
@@ -105,11 +105,11 @@ function* addJson(notification: Pieces, match: Match, flavour: JsonFlavour): Ste
 }
 
 /** JSON text of a value of any size; nothing at all when the value is absent. */
-function* writeJson(out: Pieces, node: SchemaNode, value: unknown, flavour: JsonFlavour, top: boolean): Steps {
-  if (Array.isArray(value) && node.kind === 'list') return yield* writeList(out, node, value, flavour);
+function* writeJson(out: Pieces, node: SchemaNode, value: unknown, flavor: JsonFlavor, top: boolean): Steps {
+  if (Array.isArray(value) && node.kind === 'list') return yield* writeList(out, node, value, flavor);
   if (value instanceof JsonText) return void out.add(value.text);
   if (node.kind !== 'container') {
-    const json = toJson(node, value, flavour, top);
+    const json = toJson(node, value, flavor, top);
     if (json !== undefined) out.add(JSON.stringify(json));
     return;
   }
@@ -118,18 +118,18 @@ function* writeJson(out: Pieces, node: SchemaNode, value: unknown, flavour: Json
   out.add('{');
   for (const child of node.children.values()) {
     const inner = out.fresh();
-    yield* writeJson(inner, child, yield* childValue(value, child), flavour, false);
+    yield* writeJson(inner, child, yield* childValue(value, child), flavor, false);
     if (inner.size === 0) continue;
-    out.add(`${separator}${JSON.stringify(memberName(child, flavour, top))}:`, ...inner.parts);
+    out.add(`${separator}${JSON.stringify(memberName(child, flavor, top))}:`, ...inner.parts);
     separator = ',';
   }
   out.add('}');
 }
 
-function* writeList(out: Pieces, node: SchemaNode, list: readonly unknown[], flavour: JsonFlavour): Steps {
+function* writeList(out: Pieces, node: SchemaNode, list: readonly unknown[], flavor: JsonFlavor): Steps {
   let batch = '[';
   for (const [i, entry] of list.entries()) {
-    batch += (i > 0 ? ',' : '') + JSON.stringify(toJson(node, entry, flavour, false));
+    batch += (i > 0 ? ',' : '') + JSON.stringify(toJson(node, entry, flavor, false));
     if (i % 64 !== 63) continue;
     out.add(batch);
     batch = '';

@@ -9,7 +9,7 @@ import { recordCall } from './control.ts';
 import { recordHandler } from './record.ts';
 import { unixAccess } from './rights.ts';
 
-const CALLER = { certificate: undefined, cancelled: { isCancelled: false } } as never;
+const CALLER = { certificate: undefined, cancelled: { isCanceled: false } } as never;
 const OFF: RecordingStatus = { state: 'off', events: 0, bytes: 0, dropped: 0, machines: [] };
 const RUNNING: RecordingStatus = {
   ...{ state: 'recording', file: '/r.jsonl', startedAt: '2026-11-20T12:00:00.000Z', limitBytes: 1e6, limitSeconds: 60 },

@@ -7,7 +7,7 @@ import { type TypedValue, TypedValueSchema } from './gen/gnmi/gnmi_pb.js';
 import { MODULE, type SchemaNode } from './schema.ts';
 import type { LeafType } from './shape.ts';
 
-export interface JsonFlavour {
+export interface JsonFlavor {
   /** RFC 7951: uint64 as text, names qualified with the module at the top of a value. */
   readonly ietf: boolean;
 }
@@ -36,11 +36,11 @@ export function scalar(type: LeafType, value: unknown): Scalar | undefined {
 /** RFC 7951 §6.1: numbers that JSON's may not hold. */
 const AS_TEXT: ReadonlySet<LeafType> = new Set(['uint64', 'decimal64']);
 
-function jsonLeaf(node: SchemaNode, value: unknown, flavour: JsonFlavour): unknown {
+function jsonLeaf(node: SchemaNode, value: unknown, flavor: JsonFlavor): unknown {
   if (node.type === 'anyxml') return value instanceof JsonText ? (JSON.parse(value.text) as unknown) : undefined;
   const one = (item: unknown): Scalar | undefined => {
     const plain = scalar(node.type!, item);
-    return flavour.ietf && AS_TEXT.has(node.type!) && plain !== undefined ? String(plain) : plain;
+    return flavor.ietf && AS_TEXT.has(node.type!) && plain !== undefined ? String(plain) : plain;
   };
   return node.kind === 'leaf-list'
     ? Array.isArray(value)
@@ -50,22 +50,22 @@ function jsonLeaf(node: SchemaNode, value: unknown, flavour: JsonFlavour): unkno
 }
 
 /** The name of a member; `top` is the outermost object of a value. */
-export const memberName = (node: SchemaNode, flavour: JsonFlavour, top: boolean): string =>
-  top && flavour.ietf ? `${MODULE.name}:${node.name}` : node.name;
+export const memberName = (node: SchemaNode, flavor: JsonFlavor, top: boolean): string =>
+  top && flavor.ietf ? `${MODULE.name}:${node.name}` : node.name;
 
 /** A value without large lists in it, as what JSON.stringify takes; undefined when it is absent. */
-export function toJson(node: SchemaNode, value: unknown, flavour: JsonFlavour, top: boolean): unknown {
+export function toJson(node: SchemaNode, value: unknown, flavor: JsonFlavor, top: boolean): unknown {
   if (value === undefined || value === null) return undefined;
-  if (node.kind === 'leaf' || node.kind === 'leaf-list') return jsonLeaf(node, value, flavour);
-  if (Array.isArray(value)) return value.map((entry) => objectJson(node, entry, flavour, false));
-  return objectJson(node, value, flavour, top);
+  if (node.kind === 'leaf' || node.kind === 'leaf-list') return jsonLeaf(node, value, flavor);
+  if (Array.isArray(value)) return value.map((entry) => objectJson(node, entry, flavor, false));
+  return objectJson(node, value, flavor, top);
 }
 
-function objectJson(node: SchemaNode, value: unknown, flavour: JsonFlavour, top: boolean): Record<string, unknown> {
+function objectJson(node: SchemaNode, value: unknown, flavor: JsonFlavor, top: boolean): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const child of node.children.values()) {
-    const json = toJson(child, fieldOf(value, child), flavour, false);
-    if (json !== undefined) out[memberName(child, flavour, top)] = json;
+    const json = toJson(child, fieldOf(value, child), flavor, false);
+    if (json !== undefined) out[memberName(child, flavor, top)] = json;
   }
   return out;
 }

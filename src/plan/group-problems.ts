@@ -225,7 +225,7 @@ const flat = ({ views, intent: { isis, ospfv2, ospfv3 } }: Inputs): Problem[] =>
         views.filter(({ isRoot, tree }) => isRoot && tree?.isFlat),
         ({ id, branches }) =>
           `group ${id}: no carrier knows the topology around this router, so it makes all ${branches.length} copies itself`,
-        '`cnpctl show isis neighbors` and `cnpctl show ospf neighbors` show whether there is an adjacency',
+        '`cnpctl show isis neighbors` and `cnpctl show ospfv2 neighbors` show whether there is an adjacency',
       );
 
 /**

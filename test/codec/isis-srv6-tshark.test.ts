@@ -24,7 +24,7 @@ const sid = (text: string, behavior: number, subSubTlvs: Uint8Array = new Uint8A
   sid: address(text),
   subSubTlvs,
 });
-const signalling = (text: string, subTlvs: readonly PrefixSubTlv[], flags = 0): Locator => ({
+const signaling = (text: string, subTlvs: readonly PrefixSubTlv[], flags = 0): Locator => ({
   prefix: prefix(text),
   metric: 0xfe000001,
   flags,
@@ -47,7 +47,7 @@ const FIELDS = [
 
 test('FCN-4.2.2-a: a locator with its END.CON SID, signed or not: behavior, SID and metric are read back, no complaint', () => {
   const one = lsp([
-    { kind: 'srv6-locator', mtId: 0, locators: [signalling('2001:db8:c::/48', [sid('2001:db8:c::1', END_CON)])] },
+    { kind: 'srv6-locator', mtId: 0, locators: [signaling('2001:db8:c::/48', [sid('2001:db8:c::1', END_CON)])] },
   ]);
   for (const record of dissect(
     'ethernet',
@@ -72,13 +72,13 @@ test('FCN-4.2.2-a: a locator with its END.CON SID, signed or not: behavior, SID 
 
 test('several SIDs in one locator, locators of any length, D bit, SID Structure', () => {
   const list = [
-    signalling(
+    signaling(
       '2001:db8:c::/48',
       [sid('2001:db8:c::1', END_CON, fromHex('010420101000')), sid('2001:db8:c::2', END_CON)],
       0x80,
     ),
-    signalling('2001:db8:d::1/128', [sid('2001:db8:d::1', END_CON)]),
-    signalling('fc00::/7', [sid('fc00::1', 18)]),
+    signaling('2001:db8:d::1/128', [sid('2001:db8:d::1', END_CON)]),
+    signaling('fc00::/7', [sid('fc00::1', 18)]),
   ];
   // This version of tshark reads the first locator of a TLV only.
   const [record] = dissect(
@@ -102,7 +102,7 @@ test('several SIDs in one locator, locators of any length, D bit, SID Structure'
 });
 
 test('a locator that was leaked between levels: its Prefix Attribute Flags and source stand where tshark looks for sub-TLVs', () => {
-  const copy = signalling(
+  const copy = signaling(
     '2001:db8:c::/48',
     [
       { kind: 'prefix-attribute-flags', flags: Uint8Array.of(0x40) },

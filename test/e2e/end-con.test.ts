@@ -63,7 +63,7 @@ afterEach(async ({ task }) => {
 
 const ecn = (packet: Uint8Array): number => walkHeaders(packet).layers[0]!.trafficClass & 3;
 /** Packets in tunnels among them: outer header and what is inside. */
-const tunnelled = (
+const tunneled = (
   port: Port,
 ): {
   outer: { source: string; destination: string; trafficClass: number; hopLimit: number; headers: number };
@@ -132,7 +132,7 @@ describe('from a congested P router to the sender', () => {
       () => wan.h2.packets.filter((packet) => rocePackets([packet]).some(f.owns)).length,
       is(10),
     );
-    const mine = tunnelled(fromPe1).filter(({ inner }) => rocePackets([inner]).some(f.owns));
+    const mine = tunneled(fromPe1).filter(({ inner }) => rocePackets([inner]).some(f.owns));
     expect(mine).toHaveLength(10);
     for (const { outer, inner } of mine)
       expect({ ...outer, ecn: outer.trafficClass & 3 }).toMatchObject({
@@ -155,7 +155,7 @@ describe('from a congested P router to the sender', () => {
       const f = await flow(sender);
       const received = await notified(f);
       expect(received.format).toBe(format);
-      const wrapped = tunnelled(fromP).filter(({ inner }) => notification(inner) !== undefined);
+      const wrapped = tunneled(fromP).filter(({ inner }) => notification(inner) !== undefined);
       expect(wrapped.length).toBeGreaterThan(0);
       for (const { outer } of wrapped)
         expect(outer).toMatchObject({
@@ -193,7 +193,7 @@ describe('from a congested P router to the sender', () => {
     });
     const through = (f: Flow): Set<string> =>
       new Set(
-        tunnelled(fromP)
+        tunneled(fromP)
           .filter(({ inner }) => notification(inner)?.fastCnp?.packet.bth.destQpn === f.ends.receiverQpn)
           .map(({ outer }) => outer.destination),
       );
@@ -216,7 +216,7 @@ describe('from a congested P router to the sender', () => {
     // What comes last shows that nothing came before it.
     await notified(await flow(SENDER['long-haul-icmpv6']));
     expect(wan.notificationsOf(f)).toEqual([]);
-    expect(tunnelled(fromP).filter(({ outer }) => outer.destination === formatAddress(forged))).toEqual([]);
+    expect(tunneled(fromP).filter(({ outer }) => outer.destination === formatAddress(forged))).toEqual([]);
   });
 
   test('FCNP-4-j: the Parameter Problem of a Linux host behind END.CON reaches the P router, which spares it', async () => {

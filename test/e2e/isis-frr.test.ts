@@ -113,7 +113,7 @@ describe('across three FRR routers', () => {
     const [sent, received] = [a, c].map((x) => x.carrier.lsp(2, `${SYSTEM[1]}.00-01`)!);
     for (const raw of [sent!, received!]) raw.fill(0, 10, 12);
     expect(Buffer.from(received!).toString('hex')).toBe(Buffer.from(sent!).toString('hex'));
-    // A proxy for signalling only installs no route.
+    // A proxy for signaling only installs no route.
     expect(routers[2]!.ip('-6', 'route', 'show', SENDERS)).toBe('');
 
     a.carrier.originate(origination([proxied(SENDERS, '2001:db8:ffff::2')]));

@@ -36,7 +36,7 @@ const SCENES = [
     name: 'ospfv2',
     prefix: '198.51.100.0/24',
     proxy: '192.0.2.1',
-    show: 'ospf',
+    show: 'ospfv2',
     lsa: 'show ip ospf database opaque-area',
     sees: /192\.0\.2\.201/,
   },
@@ -44,7 +44,7 @@ const SCENES = [
     name: 'ospfv3',
     prefix: '2001:db8:1::/64',
     proxy: '2001:db8:ffff::1',
-    show: 'ospf3',
+    show: 'ospfv3',
     lsa: 'show ipv6 ospf6 database',
     sees: /192\.0\.2\.201/,
   },
@@ -93,7 +93,7 @@ describe.each(SCENES)('the scene $name', ({ name, prefix, proxy, show, lsa, sees
       // The file of the scene is bound there; what is written goes into the node's own overlay.
       await lab.mustExec('p1', ['umount', '-n', '/etc/cnpd/cnpd.yaml']);
       await reload('  enabled: off\n');
-      expect(await ask(lab, 'p1', 'show', 'ospf', 'neighbors')).toEqual([]);
+      expect(await ask(lab, 'p1', 'show', 'ospfv2', 'neighbors')).toEqual([]);
       await expect(lab.mustExec('p1', ['ip', 'link', 'show', 'cnpd-ospf0'])).rejects.toThrow(/does not exist/);
       expect(await proxyOf(lab, prefix)).toMatchObject({ proxy, 'held-until': expect.any(String) });
       await reload('');

@@ -337,12 +337,12 @@ describe('from the congested port to the sender', () => {
         }),
         inner,
       );
-    const tunnelled = {
+    const tunneled = {
       send: (count: number): void => {
         for (let i = 0; i < count; i++) h1.send(tunnel(f.next()));
       },
     };
-    await congest('a CNP', tunnelled, () => cnpsOf(f).length, moreThan(0));
+    await congest('a CNP', tunneled, () => cnpsOf(f).length, moreThan(0));
     expectNotice(notices()[0]!, f, LOOPBACK.leaf.ipv6, 40);
     expectCnp(cnpsOf(f)[0]!, f);
   });

@@ -213,7 +213,7 @@ describe('containerlab/srv6-wan', () => {
     const run = await stage.run('cnpd');
     expect(checkNotifications(run, 'fast-cnp')).toEqual([]);
     expectAllArrived(run);
-    expect(run.tunnelled).toEqual({ count: run.notifications.count, unchanged: true });
+    expect(run.tunneled).toEqual({ count: run.notifications.count, unchanged: true });
     expect((await stage.lab.exec('p1', ['ip', '-6', 'route', 'get', srv6Wan.sender.address])).code).not.toBe(0);
   });
 

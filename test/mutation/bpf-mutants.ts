@@ -280,7 +280,7 @@ const TOLD: readonly BpfMutant[] = [
 ];
 
 const SHIMS = 'bpf/lib/wire/walk-shims.h';
-const LABELLED: readonly BpfMutant[] = [
+const LABELED: readonly BpfMutant[] = [
   {
     fault: 'the bottom of the stack is another bit',
     file: SHIMS,
@@ -433,15 +433,15 @@ const TENANTS: readonly BpfMutant[] = [
   {
     fault: 'a CNP of a tenant goes by the main table',
     file: 'bpf/lib/proxy/receive-notice.h',
-    search: 'if (notice_is_tunnelled(&notice) && !(notice.flow.tenant & TENANT_PASSING))',
+    search: 'if (notice_is_tunneled(&notice) && !(notice.flow.tenant & TENANT_PASSING))',
     replace: 'if (sender_qpn == 0)',
     fails: [[SEPARATE, 'never goes by the main table']],
   },
   {
     fault: 'a CNP of a tenant elsewhere goes without its tunnel',
     file: 'bpf/lib/proxy/receive-notice.h',
-    search: 'int wrapped = notice_is_tunnelled(notice) && notice->flow.tenant & TENANT_PASSING;',
-    replace: 'int wrapped = notice_is_tunnelled(notice) && sender_qpn == 0;',
+    search: 'int wrapped = notice_is_tunneled(notice) && notice->flow.tenant & TENANT_PASSING;',
+    replace: 'int wrapped = notice_is_tunneled(notice) && sender_qpn == 0;',
     fails: [[SEPARATE, 'never goes by the main table']],
   },
   {
@@ -461,5 +461,5 @@ const TENANTS: readonly BpfMutant[] = [
 ];
 
 export const BPF_MUTANTS: readonly BpfMutant[] = [
-  ...[MONITOR, SAID, TOLD, LABELLED, WRAPPED, TENANTS, HOLDS, MULTICAST].flat(),
+  ...[MONITOR, SAID, TOLD, LABELED, WRAPPED, TENANTS, HOLDS, MULTICAST].flat(),
 ];

@@ -41,7 +41,7 @@ struct noticed {
 	__u32 metric;	  // LHCNP §6.1
 	__u32 source_qpn; // 0: not known
 	__u32 spread;	  // differs from flow to flow, and is one flow's for ever
-	__u8 tunnelled;	  // the notice goes to the source of the packet's tunnel, inside another
+	__u8 tunneled;	  // the notice goes to the source of the packet's tunnel, inside another
 };
 
 static __always_inline struct egress_config *egress_configuration(void)
@@ -88,7 +88,7 @@ static __always_inline void put_address(__u32 *at, const __u8 *address)
 static __always_inline int put_ipv6_to_sender(struct __sk_buff *skb, const struct noticed *about,
 					      const struct egress_config *config, __u32 *ip, __u32 next, __u32 length)
 {
-	put_ipv6(ip, next, length, about->tunnelled ? NOTICE_HOP_LIMIT : NOTICE_HOP_LIMIT + 1, 0);
+	put_ipv6(ip, next, length, about->tunneled ? NOTICE_HOP_LIMIT : NOTICE_HOP_LIMIT + 1, 0);
 	put_address(ip + 2, config->source6);
 	return bpf_skb_load_bytes(skb, about->h.inner + IPV6_SOURCE, ip + 6, 16);
 }
@@ -149,7 +149,7 @@ static __always_inline int notice_send(struct __sk_buff *skb, const struct notic
 				       enum counter built)
 {
 	__u8 *bytes = (__u8 *)buffer;
-	if (!about->tunnelled)
+	if (!about->tunneled)
 		return notice_store(skb, bytes + BUFFER_IP, about->h.inner_family, length, built);
 	if (put_outer(skb, about, config, buffer->words + BUFFER_OUTER / 4, length) < 0)
 		return notice_refuse(COUNT_NOTICE_STORE_FAILED);

@@ -119,7 +119,7 @@ static __noinline int notice_long_haul_roce(struct __sk_buff *skb, const struct 
 		return notice_refuse(COUNT_NOTICE_FORMAT_OFF);
 	__u32 v6 = about->h.inner_family == 6;
 	// In a tunnel an IPv4 notice needs both of this router's addresses.
-	if (v6 ? !config->has_source6 : !config->has_source4 || (about->tunnelled && !config->has_source6))
+	if (v6 ? !config->has_source6 : !config->has_source4 || (about->tunneled && !config->has_source6))
 		return notice_refuse(COUNT_NOTICE_FAMILY);
 	if (!about->source_qpn)
 		return notice_refuse(COUNT_NOTICE_NO_QUEUE_PAIR);

@@ -23,7 +23,7 @@ static __always_inline int read_noticed(struct __sk_buff *skb, struct noticed *a
 	about->order = skb->cb[CB_WORD_ORDER];
 	about->metric = skb->cb[CB_WORD_METRIC];
 	about->source_qpn = skb->cb[CB_WORD_SOURCE_QPN];
-	about->tunnelled = h->outer != h->inner;
+	about->tunneled = h->outer != h->inner;
 	if (bpf_skb_load_bytes(skb, h->transport + UDP_HLEN, &about->bth, BTH_SIZE) < 0)
 		return -1;
 	about->spread = (about->bth.qpn * 0x9e3779b1u ^ h->sport * 0x85ebca6bu) >> 8;
@@ -43,7 +43,7 @@ static __noinline int notice_build(struct __sk_buff *skb)
 	__u32 format = ORDER_FORMAT(about.order);
 	if (format == FORMAT_PROXY)
 		return notice_to_proxy(skb, &about, buffer);
-	if (about.tunnelled && about.h.outer_family != 6)
+	if (about.tunneled && about.h.outer_family != 6)
 		return notice_refuse(COUNT_NOTICE_TUNNEL);
 	if (format == FORMAT_FAST_CNP)
 		return notice_fast_cnp(skb, &about, buffer);

@@ -12,7 +12,7 @@
 //   3. A word of another epoch counts as unset, and nothing goes up while a branch is unset. A child's word in epoch e
 //      is about the receivers below it in the tree of e, because the child has chosen its list by the digest in e's
 //      packets, and an answer with another label is refused. So no receiver is missing in a minimum of e.
-//      When the epoch changes during an answer, the answer is about e and is labelled e: the parent refuses it unless
+//      When the epoch changes during an answer, the answer is about e and is labeled e: the parent refuses it unless
 //      it is in e itself. What the root still sends of e is true of the receivers of e.
 //   4. A receiver that joins begins with a message that the source sends when the receiver is in force. Until a packet
 //      begins a message it does not count. It is marked before the first copy of that packet (progress.h). So an

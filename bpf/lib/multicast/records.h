@@ -35,7 +35,7 @@ static __always_inline int claim_of(struct multicast_claim *claim, const struct 
 	return 1;
 }
 
-// Whether a router's answer is about the tree in use: it is labelled with the epoch. That of another tree may be about
+// Whether a router's answer is about the tree in use: it is labeled with the epoch. That of another tree may be about
 // other receivers.
 static __always_inline int claim_is_of(const struct multicast_claim *claim, __u32 label)
 {

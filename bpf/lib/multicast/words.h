@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Serial arithmetic, and the labelled words of states and records (layout.h).
+// Serial arithmetic, and the labeled words of states and records (layout.h).
 #ifndef CNPD_MULTICAST_WORDS_H
 #define CNPD_MULTICAST_WORDS_H
 

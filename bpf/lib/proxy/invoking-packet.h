@@ -30,7 +30,7 @@ struct notice {
 };
 
 // Whether the sender is reached through the tunnel of its tenant: in the main table its address may be another host's.
-static __always_inline int notice_is_tunnelled(const struct notice *notice)
+static __always_inline int notice_is_tunneled(const struct notice *notice)
 {
 	return notice->outer != notice->inner;
 }

@@ -24,7 +24,7 @@ struct {
 static __always_inline int notice_strip(struct __sk_buff *skb, const struct notice *notice)
 {
 	__u8 ethernet[ETH_HLEN] = { 2, [6] = 2 };
-	int is_ipv6 = notice->family == 6 || notice_is_tunnelled(notice);
+	int is_ipv6 = notice->family == 6 || notice_is_tunneled(notice);
 	ethernet[12] = is_ipv6 ? ETH_P_IPV6 >> 8 : ETH_P_IP >> 8;
 	ethernet[13] = is_ipv6 ? ETH_P_IPV6 & 255 : ETH_P_IP & 255;
 	if (bpf_skb_adjust_room(skb, ETH_HLEN - (__s32)notice->outer, BPF_ADJ_ROOM_MAC, 0) < 0)
@@ -46,7 +46,7 @@ static __always_inline int notice_order(struct __sk_buff *skb, const struct noti
 		return TC_DROP;
 	}
 	// At an END.CON of this router the kernel decapsulates with End.DT6, which drops IPv4.
-	if (notice_is_tunnelled(notice) && notice->family == 4 && !(notice->flow.tenant & TENANT_PASSING)) {
+	if (notice_is_tunneled(notice) && notice->family == 4 && !(notice->flow.tenant & TENANT_PASSING)) {
 		count(COUNT_PROXY_TENANT_UNREACHABLE);
 		return TC_DROP;
 	}

@@ -50,7 +50,7 @@ static __always_inline int notice_become_cnp(struct __sk_buff *skb, struct notic
 	};
 	if (!scratch)
 		return COUNT_PROXY_CNP_FAILED;
-	int wrapped = notice_is_tunnelled(notice) && notice->flow.tenant & TENANT_PASSING;
+	int wrapped = notice_is_tunneled(notice) && notice->flow.tenant & TENANT_PASSING;
 	if (wrapped && !notice_put_tunnel(skb, notice, scratch->cnp))
 		return COUNT_PROXY_TENANT_UNREACHABLE;
 	__u32 family = wrapped ? 6 : notice->family,
@@ -138,7 +138,7 @@ static __noinline int notice_arrived(struct __sk_buff *skb, __u32 family)
 	problem = notice_become_cnp(skb, &notice, sender_qpn);
 	if (problem)
 		return notice_drop(problem);
-	if (notice_is_tunnelled(&notice) && !(notice.flow.tenant & TENANT_PASSING))
+	if (notice_is_tunneled(&notice) && !(notice.flow.tenant & TENANT_PASSING))
 		return notice_to_table(skb, &notice);
 	count(COUNT_PROXY_CNPS);
 	notice_record_latency(bpf_ktime_get_ns() - entered);

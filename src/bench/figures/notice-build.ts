@@ -83,7 +83,7 @@ const roce = (flow: Flow): Uint8Array =>
   });
 
 const PLAIN = dataIpv6(QPN);
-const TUNNELLED = insideSrv6(PLAIN, []);
+const TUNNELED = insideSrv6(PLAIN, []);
 const CASES: readonly {
   readonly what: string;
   readonly format: number;
@@ -91,11 +91,11 @@ const CASES: readonly {
   readonly inUserSpace: (flow: Flow) => Uint8Array;
 }[] = [
   { what: 'Fast CNP', format: 2, packet: PLAIN, inUserSpace: fastCnp },
-  { what: 'Fast CNP through END.CON', format: 2, packet: TUNNELLED, inUserSpace: fastCnp },
+  { what: 'Fast CNP through END.CON', format: 2, packet: TUNNELED, inUserSpace: fastCnp },
   { what: 'Long-haul CNP, ICMPv6', format: 3, packet: PLAIN, inUserSpace: icmpv6 },
-  { what: 'Long-haul CNP, ICMPv6, through END.CON', format: 3, packet: TUNNELLED, inUserSpace: icmpv6 },
+  { what: 'Long-haul CNP, ICMPv6, through END.CON', format: 3, packet: TUNNELED, inUserSpace: icmpv6 },
   { what: 'Long-haul CNP, RoCEv2', format: 4, packet: PLAIN, inUserSpace: roce },
-  { what: 'Long-haul CNP, RoCEv2, through END.CON', format: 4, packet: TUNNELLED, inUserSpace: roce },
+  { what: 'Long-haul CNP, RoCEv2, through END.CON', format: 4, packet: TUNNELED, inUserSpace: roce },
 ];
 
 function builder(bench: Bench): BpfProgram {

@@ -11,7 +11,7 @@ const found = new Set(
 
 const table = ISIS_COUNTERS.map(({ name }) => name.replace(/<[^>]*>/g, '<>'));
 // The last part of these names comes from a table in the code; the rows spell it out.
-const SPELT_OUT: Record<string, RegExp> = {
+const SPELLED_OUT: Record<string, RegExp> = {
   'isis.auth.<>.<>': /^isis\.auth\.<>\./,
   'isis.rx.<>': /^isis\.rx\.[cp]snp$/,
 };
@@ -19,12 +19,12 @@ const SPELT_OUT: Record<string, RegExp> = {
 test('every counter in the sources is in the table', () => {
   expect(found.size).toBeGreaterThan(40);
   const missing = [...found].filter(
-    (name) => !table.includes(name) && !table.some((row) => SPELT_OUT[name]?.test(row)),
+    (name) => !table.includes(name) && !table.some((row) => SPELLED_OUT[name]?.test(row)),
   );
   expect(missing).toEqual([]);
 });
 
 test('every row of the table is counted somewhere', () => {
-  const patterns = [...found].flatMap((name) => (SPELT_OUT[name] ? [SPELT_OUT[name]] : []));
+  const patterns = [...found].flatMap((name) => (SPELLED_OUT[name] ? [SPELLED_OUT[name]] : []));
   expect(table.filter((name) => !found.has(name) && !patterns.some((p) => p.test(name)))).toEqual([]);
 });

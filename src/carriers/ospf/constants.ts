@@ -72,7 +72,7 @@ export const STOP_RETRANSMIT_MS = 1000;
  * LSInfinity (RFC 2328 appendix B): no router uses that route. cnpd's prefixes have this metric. Entries without a
  * metric are compared as if they had it.
  */
-export const SIGNALLING_METRIC = 0xffffff;
+export const SIGNALING_METRIC = 0xffffff;
 /** Metric of a locator that no router uses for routing (RFC 9513 §7.1). */
 export const UNREACHABLE_LOCATOR = 0xffffffff;
 /** Bytes of the body of one of our LSAs. At an MTU of 1500 this leaves headroom for every header and any digest. */

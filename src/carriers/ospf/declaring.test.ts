@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import type { AdvertisementKinds, Origination } from '../../model/advertisement.ts';
 import { prefix } from '../../model/prefix.ts';
-import { BUILD_BATCH, SETTLE_LIMIT_MS, SIGNALLING_METRIC } from './constants.ts';
+import { BUILD_BATCH, SETTLE_LIMIT_MS, SIGNALING_METRIC } from './constants.ts';
 import { type AnyVersion, ContentAgent, END_CON, contentConfig, declaration } from './content.fixture.ts';
 import { declare, declareDue, issueDue } from './own/origination.ts';
 
@@ -51,7 +51,7 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
       kind: 'sender-prefix',
       prefix: declared,
       pnc: true,
-      metric: SIGNALLING_METRIC,
+      metric: SIGNALING_METRIC,
       route: 'intra-area',
       flags: Uint8Array.of(0x20, 0, 0, 0),
       node: false,

@@ -6,7 +6,7 @@ import { sidEvidence, srv6Wan } from './srv6-wan.ts';
 const P1: NodeNotifications = { node: '2001:db8:ffff::2', count: 5, firstMs: 2, actions: {} };
 const good: Partial<RunResult> = {
   notifications: summary('fast-cnp', { nodes: [P1] }),
-  tunnelled: { count: 5, unchanged: true },
+  tunneled: { count: 5, unchanged: true },
 };
 const withCnpd = (change: Partial<RunResult>): string =>
   srv6Wan.verdict(runsWith(srv6Wan, 'fast-cnp', { ...good, ...change })).join('\n');
@@ -20,10 +20,10 @@ test('A17: Fast CNPs that came to END.CON and reached h1 as they were pass', () 
 });
 
 test.each<[string, Partial<RunResult>]>([
-  ['no notification came to END.CON', { tunnelled: { count: 0, unchanged: true } }],
-  ['no notification came to END.CON', { tunnelled: null }],
-  ['byte for byte', { tunnelled: { count: 5, unchanged: false } }],
-  ['p1 counts 5', { tunnelled: { count: 4, unchanged: true } }],
+  ['no notification came to END.CON', { tunneled: { count: 0, unchanged: true } }],
+  ['no notification came to END.CON', { tunneled: null }],
+  ['byte for byte', { tunneled: { count: 5, unchanged: false } }],
+  ['p1 counts 5', { tunneled: { count: 4, unchanged: true } }],
   [
     'expected 2001:db8:ffff::2 alone',
     { notifications: summary('fast-cnp', { nodes: [P1, { ...P1, node: '2001:db8:2::2' }] }) },

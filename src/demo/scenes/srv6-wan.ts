@@ -33,28 +33,28 @@ function checkMarks({ receiver }: Runs): string[] {
 }
 
 /** A17: through END.CON, and as they were. */
-function checkTunnelled({ cnpd }: Runs): string[] {
+function checkTunneled({ cnpd }: Runs): string[] {
   const failures: string[] = [];
-  const { tunnelled, notifications, ports } = cnpd;
-  if (!tunnelled || tunnelled.count === 0) return ['cnpd: no notification came to END.CON'];
-  if (!tunnelled.unchanged)
+  const { tunneled, notifications, ports } = cnpd;
+  if (!tunneled || tunneled.count === 0) return ['cnpd: no notification came to END.CON'];
+  if (!tunneled.unchanged)
     failures.push(
-      `cnpd: what h1 got (${notifications.count}) is not what came to END.CON (${tunnelled.count}), byte for byte`,
+      `cnpd: what h1 got (${notifications.count}) is not what came to END.CON (${tunneled.count}), byte for byte`,
     );
   if (notifications.nodes.some(({ node }) => node !== P1))
     failures.push(
       `cnpd: notifications came from ${notifications.nodes.map((n) => n.node).join(', ')}, expected ${P1} alone`,
     );
-  if (ports[0]!.counted.notifications !== tunnelled.count)
+  if (ports[0]!.counted.notifications !== tunneled.count)
     failures.push(
-      `cnpd: p1 counts ${ports[0]!.counted.notifications} notifications, ${tunnelled.count} came to END.CON`,
+      `cnpd: p1 counts ${ports[0]!.counted.notifications} notifications, ${tunneled.count} came to END.CON`,
     );
   return failures;
 }
 
 function verdict(runs: readonly RunResult[]): string[] {
   const all = byMode(runs);
-  return all ? [...checkRuns(all, 'fast-cnp', srv6Wan), ...checkMarks(all), ...checkTunnelled(all)] : [NOT_ALL_RUNS];
+  return all ? [...checkRuns(all, 'fast-cnp', srv6Wan), ...checkMarks(all), ...checkTunneled(all)] : [NOT_ALL_RUNS];
 }
 
 export const srv6Wan: Scene = {

@@ -250,7 +250,7 @@ describe('running-config', () => {
       ['kernel routes into another level', redistributing('redistribute ipv6 kernel level-1'), {}],
       ['a prefix beside them', GOOD, advertised('2001:db8:d::/48')],
       ['the default route', GOOD, advertised('::/0')],
-      ['a prefix for signalling only', GOOD, advertised('2001:db8:c::/48', 0xfe000001)],
+      ['a prefix for signaling only', GOOD, advertised('2001:db8:c::/48', 0xfe000001)],
     ])('%s is no way', (_claim, config, more) =>
       expect(missing(config, { endCon }, more)).toMatchObject([{ id: 'end-con' }]),
     );

@@ -6,7 +6,7 @@ import { LITTLE_ENDIAN, structure, viewOf } from './layout.ts';
  * A word with a label: the low 10 bits of the epoch that it belongs to. Null: no packet or answer has set it. A word of
  * another epoch than the group's current one counts as unset.
  */
-export interface Labelled<T> {
+export interface Labeled<T> {
   readonly label: number;
   readonly value: T;
 }
@@ -29,10 +29,10 @@ export interface MulticastState {
   /** Null: no packet has come yet. */
   readonly current: { readonly epoch: number; readonly list: number; readonly parent: number } | null;
   /** Highest PSN forwarded + 1. */
-  readonly high: Labelled<number> | null;
+  readonly high: Labeled<number> | null;
   /** The last answer that went up. */
-  readonly sent: Labelled<MulticastProgress> | null;
-  readonly nakPending: Labelled<MulticastNak> | null;
+  readonly sent: Labeled<MulticastProgress> | null;
+  readonly nakPending: Labeled<MulticastNak> | null;
   /** A packet that was confirmed came again. */
   readonly repeat: number | null;
   /** Begin of the open CNP window; 0: none. */
@@ -63,7 +63,7 @@ const bits = (word: bigint, from: number, width: number): number =>
 
 const labelOf = (word: bigint): number | null => (word & SET ? bits(word, 54, 10) : null);
 
-function labelled<T>(word: bigint, read: (word: bigint) => T): Labelled<T> | null {
+function labeled<T>(word: bigint, read: (word: bigint) => T): Labeled<T> | null {
   const label = labelOf(word);
   return label === null ? null : { label, value: read(word) };
 }
@@ -89,9 +89,9 @@ export function decodeMulticastState(value: Uint8Array): MulticastState {
       current === 0n
         ? null
         : { epoch: bits(current, 44, 20), list: bits(current, 22, 22), parent: bits(current, 0, 22) },
-    high: labelled(word(STATE.high), psnOf),
-    sent: labelled(word(STATE.sent), progressOf),
-    nakPending: labelled(word(STATE.nakPending), nakOf),
+    high: labeled(word(STATE.high), psnOf),
+    sent: labeled(word(STATE.sent), progressOf),
+    nakPending: labeled(word(STATE.nakPending), nakOf),
     repeat: labelOf(word(STATE.repeat)),
     windowNs: word(STATE.window),
     dataNs: word(STATE.data),
@@ -109,8 +109,8 @@ export function listInUse(value: Uint8Array): number {
 
 /** Value of multicast_records, by slot. */
 export interface MulticastRecord {
-  readonly progress: Labelled<MulticastProgress> | null;
-  readonly nak: Labelled<MulticastNak> | null;
+  readonly progress: Labeled<MulticastProgress> | null;
+  readonly nak: Labeled<MulticastNak> | null;
   /** Of a receiver: it has had a packet that begins a message. Before that it gets none. */
   readonly joined: boolean;
   /** In the open window. */
@@ -127,8 +127,8 @@ export function decodeMulticastRecord(value: Uint8Array): MulticastRecord {
   const view = viewOf(value);
   const word = (at: number): bigint => view.getBigUint64(at, LITTLE_ENDIAN);
   return {
-    progress: labelled(word(RECORD.progress), progressOf),
-    nak: labelled(word(RECORD.nak), nakOf),
+    progress: labeled(word(RECORD.progress), progressOf),
+    nak: labeled(word(RECORD.nak), nakOf),
     joined: (word(RECORD.joined) & SET) !== 0n,
     cnps: word(RECORD.cnps),
     heardNs: word(RECORD.heard),

@@ -7,7 +7,7 @@ import {
   multicastStateIndex,
 } from '../../kernel/dataplane/multicast-lists.ts';
 import {
-  type Labelled,
+  type Labeled,
   type MulticastRecord,
   type MulticastState,
   decodeMulticastState,
@@ -58,7 +58,7 @@ interface Role {
 function roleView(sources: GroupViewSources, { group, role, installed, state, nowNs }: Role): GroupRoleView {
   const list = installed.find(({ number }) => number === state.current?.list);
   const current = state.current && list ? currentTree(sources, list, state.current) : null;
-  const ofEpoch = <T>(word: Labelled<T> | null): T | null =>
+  const ofEpoch = <T>(word: Labeled<T> | null): T | null =>
     word && current && word.label === labelOfEpoch(current.epoch) ? word.value : null;
   const shown = list ?? installed.at(-1)!;
   return {
@@ -94,7 +94,7 @@ function currentTree(
 
 function progress(
   record: MulticastRecord | undefined,
-  ofEpoch: <T>(word: Labelled<T> | null) => T | null,
+  ofEpoch: <T>(word: Labeled<T> | null) => T | null,
 ): Pick<BranchView, 'nextPsn' | 'msn' | 'nak'> {
   const confirmed = record ? ofEpoch(record.progress) : null;
   const nak = record ? ofEpoch(record.nak) : null;

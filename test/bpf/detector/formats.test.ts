@@ -135,12 +135,12 @@ function ip(line: string): void {
 }
 
 describe('no way for the notification', () => {
-  const tunnelled = (qpn: number): Uint8Array => ipv6([END_CON, address('2001:db8:a::2')], 41, data({ qpn }));
+  const tunneled = (qpn: number): Uint8Array => ipv6([END_CON, address('2001:db8:a::2')], 41, data({ qpn }));
   const NOWHERE = address('2001:db8:dead::1');
   const CASES: [string, NotificationFormat, Uint8Array, string][] = [
     ['a proxy', 'proxy', data(), '2001:db8:ffff::1/128'],
     ['a sender', 'fast-cnp', data(), '2001:db8:1::10/128'],
-    ['an END.CON', 'fast-cnp', tunnelled(QPN), '2001:db8:c::1/128'],
+    ['an END.CON', 'fast-cnp', tunneled(QPN), '2001:db8:c::1/128'],
     ['an IPv4 sender', 'long-haul-roce', data(V4), '10.1.0.10/32'],
     ['a sender of an instruction', 'long-haul-icmpv6', data(), '2001:db8:1::10/128'],
   ];
@@ -188,7 +188,7 @@ describe('no way for the notification', () => {
     ip('-6 route add 2001:db8:c::1/128 encap seg6 mode encap segs 2001:db8:ffff::77 dev t-bpf-up metric 1');
     try {
       everybody('fast-cnp');
-      r.send(frame(tunnelled(QPN)));
+      r.send(frame(tunneled(QPN)));
       expect(formats()).toEqual(['fast-cnp']);
     } finally {
       ip('-6 route del 2001:db8:c::1/128 metric 1');

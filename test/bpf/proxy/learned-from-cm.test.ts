@@ -232,14 +232,14 @@ describe('CM exchanges', () => {
   });
 
   test('inside a tunnel are seen as well', () => {
-    const tunnelled = (inner: Uint8Array): Uint8Array =>
+    const tunneled = (inner: Uint8Array): Uint8Array =>
       ipv6([address('::'), address('::1')], inner[0]! >> 4 === 6 ? 41 : 4, inner);
     for (const [a, b] of [
       [A, B],
       [A4, B4],
     ] as const) {
-      expect(proxy.send(tunnelled(cmRequest(a, b))).counted).toEqual({ 'proxy.cm.request': 1 });
-      expect(proxy.send(tunnelled(cmReply(b, a))).counted).toMatchObject({ 'proxy.qp.learned.cm': 1 });
+      expect(proxy.send(tunneled(cmRequest(a, b))).counted).toEqual({ 'proxy.cm.request': 1 });
+      expect(proxy.send(tunneled(cmReply(b, a))).counted).toMatchObject({ 'proxy.qp.learned.cm': 1 });
       expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
     }
   });

@@ -42,7 +42,7 @@ beforeEach(() => {
 afterEach(() => proxy.close());
 
 const send = (port: Port, packet: Uint8Array): Outcome => scene.send(proxy, port, packet);
-const tunnelled = (source: IpAddress, inner: Uint8Array): Uint8Array =>
+const tunneled = (source: IpAddress, inner: Uint8Array): Uint8Array =>
   ipv6([source, address('2001:db8:ffff::1')], inner[0]! >> 4 === 6 ? 41 : 4, inner);
 
 describe.each([
@@ -205,12 +205,12 @@ describe.each([
 
   test('PNC-6-b: inside a tunnel it is the tunnel’s source that is looked at, and a host at its own port is no tunnel’s', () => {
     send('host1', cmRequest(a, b));
-    expect(send('host1', tunnelled(A, cmReply(b, a))).counted).toEqual({ 'proxy.qp.tunnel-unknown': 1 });
-    expect(send('host2', tunnelled(address('2001:db8:ffff::2'), cmReply(b, a))).counted).toEqual({
+    expect(send('host1', tunneled(A, cmReply(b, a))).counted).toEqual({ 'proxy.qp.tunnel-unknown': 1 });
+    expect(send('host2', tunneled(address('2001:db8:ffff::2'), cmReply(b, a))).counted).toEqual({
       'proxy.cm.wrong-port': 1,
     });
     expect(known()).toBeUndefined();
-    send('core2', tunnelled(address('2001:db8:ffff::2'), cmReply(b, a)));
+    send('core2', tunneled(address('2001:db8:ffff::2'), cmReply(b, a)));
     expect(known()).toBe(0x64);
   });
 
@@ -242,8 +242,8 @@ describe.each([
     };
 
     test.each([
-      ['in a tunnel of its own', (inner: Uint8Array) => tunnelled(attacker, inner)],
-      ['in a tunnel that a router wraps once more', (inner: Uint8Array) => tunnelled(SID, tunnelled(attacker, inner))],
+      ['in a tunnel of its own', (inner: Uint8Array) => tunneled(attacker, inner)],
+      ['in a tunnel that a router wraps once more', (inner: Uint8Array) => tunneled(SID, tunneled(attacker, inner))],
     ])(
       'PNC-6-b: %s, neither removes a connection of others nor teaches one: CNPs go to the right Queue Pair, or nowhere',
       (_, wrap) => {
@@ -263,9 +263,9 @@ describe.each([
     test('PNC-1-c: in a tunnel from an END.CON SID of the domain connections are learned and end', () => {
       proxy.object.map(TENANT_MAPS.sids).update(mappedAddress(SID), encodeTenant(0));
       send('host1', cmRequest(a, b));
-      send('core1', tunnelled(SID, cmReply(b, a)));
+      send('core1', tunneled(SID, cmReply(b, a)));
       expect(known()).toBe(0x64);
-      send('core1', tunnelled(SID, cmDisconnect(b, a, 0x64)));
+      send('core1', tunneled(SID, cmDisconnect(b, a, 0x64)));
       expect(known()).toBeUndefined();
     });
   });

@@ -27,7 +27,7 @@ const FAMILIES = {
 } as const;
 const ECN = { 'Not-ECT': 0, 'ECT(1)': 1, 'ECT(0)': 2, CE: 3 } as const;
 
-interface Tunnelled {
+interface Tunneled {
   readonly source: string;
   readonly trafficClass: number;
   /** Headers between the outer one and the packet inside. */
@@ -36,7 +36,7 @@ interface Tunnelled {
 }
 
 /** What comes out of the core port when these packets arrive from a customer. */
-async function tunnelled(packets: readonly Uint8Array[], from: 'h1' | 'h2' = 'h1'): Promise<Tunnelled[]> {
+async function tunneled(packets: readonly Uint8Array[], from: 'h1' | 'h2' = 'h1'): Promise<Tunneled[]> {
   pe.captured.p.length = 0;
   const isTunnel = (f: Uint8Array): boolean => f[12] === 0x86 && f[13] === 0xdd && [4, 41, 43].includes(f[14 + 6]!);
   for (const packet of packets) pe.arrive(from, packet);
@@ -72,7 +72,7 @@ describe.each([6, 4] as const)('IPv%i inside', (family) => {
     test.each(Object.entries(ECN))(
       'A16: FCN-4.2.1-b: FCN-4.2.1-a: normal mode: %s outside as inside',
       async (_, ecn) => {
-        const [found] = await tunnelled([packet({ ecn })]);
+        const [found] = await tunneled([packet({ ecn })]);
         expect(found!.trafficClass & 3).toBe(ecn);
         expect(found!.hasSrh).toBe(mode === 'srh');
         expect(found!.inner).toEqual(packet({ ecn }));
@@ -83,14 +83,14 @@ describe.each([6, 4] as const)('IPv%i inside', (family) => {
       'A16: FCN-4.2.1-c: compatibility mode: Not-ECT outside whatever is inside: %s',
       async (_, ecn) => {
         pe.configure({ ecnMode: 'compatibility' });
-        const [found] = await tunnelled([packet({ ecn })]);
+        const [found] = await tunneled([packet({ ecn })]);
         expect(found!.trafficClass & 3).toBe(0);
         expect(found!.inner).toEqual(packet({ ecn }));
       },
     );
 
     test('FCN-4.2.2-c: END.CON is the outer source of every packet with RoCEv2 data', async () => {
-      const found = await tunnelled([packet(), packet({ psn: 2, opcode: OPCODE.writeMiddle, size: 4096 })]);
+      const found = await tunneled([packet(), packet({ psn: 2, opcode: OPCODE.writeMiddle, size: 4096 })]);
       expect(found.map((t) => t.source)).toEqual([formatAddress(CON_A), formatAddress(CON_A)]);
       expect(pe.count('srv6.encap.source')).toBe(2);
     });
@@ -100,8 +100,8 @@ describe.each([6, 4] as const)('IPv%i inside', (family) => {
     pe.encapsulate(to, 'reduced');
     pe.configure({ hasRows: true });
     for (const net of ['::/0', '0.0.0.0/0']) pe.tunnelSource(pe.ifindex.c2, net, CON_B);
-    expect((await tunnelled([packet()], 'h1'))[0]!.source).toBe(formatAddress(CON_A));
-    expect((await tunnelled([packet()], 'h2'))[0]!.source).toBe(formatAddress(CON_B));
+    expect((await tunneled([packet()], 'h1'))[0]!.source).toBe(formatAddress(CON_A));
+    expect((await tunneled([packet()], 'h2'))[0]!.source).toBe(formatAddress(CON_B));
   });
 
   test("FCN-4.2.2-c: two END.CON SIDs, by the sender's prefix; the interface goes before the prefix, a longer prefix before a shorter", async () => {
@@ -112,26 +112,26 @@ describe.each([6, 4] as const)('IPv%i inside', (family) => {
         ? ['2001:db8::/32', '2001:db8:1::/64', '2001:db8:1:1::10']
         : ['10.0.0.0/8', '10.1.0.0/24', '10.1.7.10'];
     const from = (a: IpAddress): Uint8Array => packet({ source: a });
-    expect((await tunnelled([packet()]))[0]!.source).toBe(formatAddress(LOOPBACK));
+    expect((await tunneled([packet()]))[0]!.source).toBe(formatAddress(LOOPBACK));
     expect(pe.count('srv6.encap.no-source')).toBe(1);
     pe.tunnelSource(0, wide, CON_A);
     pe.tunnelSource(0, narrow, CON_B);
-    expect((await tunnelled([packet(), from(address(other))])).map((t) => t.source)).toEqual([
+    expect((await tunneled([packet(), from(address(other))])).map((t) => t.source)).toEqual([
       formatAddress(CON_B),
       formatAddress(CON_A),
     ]);
     pe.tunnelSource(pe.ifindex.c1, wide, CON_A);
-    expect((await tunnelled([packet()]))[0]!.source).toBe(formatAddress(CON_A));
+    expect((await tunneled([packet()]))[0]!.source).toBe(formatAddress(CON_A));
   });
 
   test('RFC 2983: pipe leaves the outer DSCP as it was written, or sets the one configured; uniform copies it', async () => {
     pe.encapsulate(to, 'srh');
     const sent = family === 6 ? withDscp(packet({ ecn: 1 }), 26) : packet({ ecn: 1 });
-    const before = (await tunnelled([sent]))[0]!.trafficClass;
+    const before = (await tunneled([sent]))[0]!.trafficClass;
     pe.configure({ dscp: { kind: 'pipe', outerDscp: 46 } });
-    expect((await tunnelled([sent]))[0]!.trafficClass).toBe((46 << 2) | 1);
+    expect((await tunneled([sent]))[0]!.trafficClass).toBe((46 << 2) | 1);
     pe.configure({ dscp: { kind: 'uniform' } });
-    expect((await tunnelled([sent]))[0]!.trafficClass).toBe(family === 6 ? (26 << 2) | 1 : 1);
+    expect((await tunneled([sent]))[0]!.trafficClass).toBe(family === 6 ? (26 << 2) | 1 : 1);
     expect(before & 3).toBe(1);
   });
 });
@@ -141,7 +141,7 @@ describe('what is left alone', () => {
 
   test('FCN-4.2.2-c: a tunnel of something else keeps its source, and its ECN field is right all the same', async () => {
     const acknowledgement = data({ opcode: OPCODE.acknowledge, ecn: 3 });
-    const [found] = await tunnelled([acknowledgement]);
+    const [found] = await tunneled([acknowledgement]);
     expect({ ...found, ecn: found!.trafficClass & 3 }).toMatchObject({ source: formatAddress(LOOPBACK), ecn: 3 });
     expect(pe.count('srv6.encap.source')).toBe(0);
   });
@@ -166,7 +166,7 @@ describe('what is left alone', () => {
     );
     expect({ status: set.status, stderr: set.stderr.replace(/.*: /, '') }).toEqual({ status: 0, stderr: '' });
     pe.encapsulate('2001:db8:2::/48', 'srh', ' hmac 42');
-    const [found] = await tunnelled([data({ ecn: 3 })]);
+    const [found] = await tunneled([data({ ecn: 3 })]);
     expect({ ...found, ecn: found!.trafficClass & 3 }).toMatchObject({
       source: formatAddress(LOOPBACK),
       ecn: 3,

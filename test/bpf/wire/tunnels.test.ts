@@ -223,8 +223,8 @@ describe('the congested node', () => {
     expect(inGre.subarray(14 + 20)).toEqual(gre(data()));
     const inVxlan = frame(ipv6(P6, 17, vxlan(frame(data()))));
     expect(ecnOf(r.send(inVxlan).data)).toBe(3);
-    const labelled = mpls([100, 200], data());
-    expect(r.send(labelled).data).toEqual(labelled);
+    const labeled = mpls([100, 200], data());
+    expect(r.send(labeled).data).toEqual(labeled);
     expect(r.count('egress.ecn.mpls')).toBe(1);
     expect(r.count('egress.ecn.failed')).toBe(0);
     r.send(mpls([100], data({ ecn: 0 })));

@@ -26,7 +26,7 @@ export interface Protocol {
   /** Of the section in cnpd.yaml, of the carrier, and of its counters. */
   readonly name: 'ospfv2' | 'ospfv3';
   /** After `cnpctl show`. */
-  readonly command: 'ospf' | 'ospf3';
+  readonly command: 'ospfv2' | 'ospfv3';
   readonly daemon: 'ospfd' | 'ospf6d';
   /** FRR's end of the link to cnpd, of the nth area. */
   link(n: number): string;
@@ -43,7 +43,7 @@ export interface Protocol {
 export const PROTOCOLS: readonly Protocol[] = [
   {
     name: 'ospfv2',
-    command: 'ospf',
+    command: 'ospfv2',
     daemon: 'ospfd',
     link: (n) => `cnpd-ospf${n}`,
     proxy: { leaf: '192.0.2.1', abr1: '192.0.2.11', abr2: '192.0.2.12', core: '192.0.2.2' },
@@ -54,7 +54,7 @@ export const PROTOCOLS: readonly Protocol[] = [
   },
   {
     name: 'ospfv3',
-    command: 'ospf3',
+    command: 'ospfv3',
     daemon: 'ospf6d',
     link: (n) => `cnpd-ospf6-${n}`,
     proxy: { leaf: '2001:db8:ffff::1', abr1: '2001:db8:ffff::11', abr2: '2001:db8:ffff::12', core: '2001:db8:ffff::2' },

@@ -1,6 +1,6 @@
 // What the measured agent learns from OSPF: the neighbor's LSAs with the sender prefixes, packed as cnpd packs them,
 // and the database of a large area behind it.
-import { LSA_CAPACITY, SIGNALLING_METRIC } from '../../../carriers/ospf/constants.ts';
+import { LSA_CAPACITY, SIGNALING_METRIC } from '../../../carriers/ospf/constants.ts';
 import type { Content } from '../../../carriers/ospf/content-state.ts';
 import { createContent, handleContent } from '../../../carriers/ospf/content.ts';
 import { contentWake } from '../../../carriers/ospf/content-tasks.ts';
@@ -188,7 +188,7 @@ function senderLsa(version: Version, i: number, round: number): OwnLsa {
     kind: 'sender-prefix',
     prefix: ospfSenderPrefix(version, i),
     pnc: true,
-    metric: SIGNALLING_METRIC,
+    metric: SIGNALING_METRIC,
     route: 'intra-area',
     flags: extendedFlags(PNC_BIT),
     node: false,

@@ -155,10 +155,10 @@ describe.each([
   });
   test('a path whose next hop gobgpd cannot reach is not the best', () =>
     expect(read({ more: { best: true, isNexthopInvalid: true } })).not.toContain('best'));
-  test('a truth value that is spelt out as false is false', () => {
+  test('a truth value that is spelled out as false is false', () => {
     // best and is_nexthop_invalid, fields 4 and 17.
-    const spelt = Uint8Array.of(...path({}), 4 << 3, 0, 0x88, 1, 0);
-    expect(words(api, spelt)).toBe('10.0.0.0/8 from here identifier 0 via 192.0.2.1 as-path [] med 0');
+    const spelled = Uint8Array.of(...path({}), 4 << 3, 0, 0x88, 1, 0);
+    expect(words(api, spelled)).toBe('10.0.0.0/8 from here identifier 0 via 192.0.2.1 as-path [] med 0');
   });
   test('a path without a prefix', () =>
     expect(words(api, Uint8Array.of((9 << 3) | 2, 4, 8, 1, 16, 1))).toBe('prefix: a path whose prefix is missing'));
@@ -209,7 +209,7 @@ describe.each([
   });
 });
 
-test('v3: a prefix of another kind than cnpd’s, as of labelled paths, is none', () => {
+test('v3: a prefix of another kind than cnpd’s, as of labeled paths, is none', () => {
   const nlri = { typeUrl: 'type.googleapis.com/apipb.LabeledIPAddressPrefix', value: Uint8Array.of(8, 8) };
   const bytes = toBinary(V3Path, create(V3Path, { family: { afi: 1, safi: 1 }, nlri }));
   expect(words(v3, bytes)).toBe('prefix: a path whose prefix is missing');

@@ -26,7 +26,7 @@ import {
 import { maskedPrefix, readPrefixRoute } from '../../../packet/ospf/route.ts';
 import type { LsaKey, RawLsa } from '../../../packet/ospf/types.ts';
 import { type Supports, supportsReader } from '../../supports.ts';
-import { SIGNALLING_METRIC } from '../constants.ts';
+import { SIGNALING_METRIC } from '../constants.ts';
 import type { KindOptions, PerVersion, Reading, Walked, Warn } from './kind.ts';
 import type { RouteKind } from './route.ts';
 
@@ -95,7 +95,7 @@ function walkV2(lsa: RawLsa, options: KindOptions, warn: Warn): Walked<PrefixEnt
       return undefined;
     }
     const { attach, node } = EXTENDED_PREFIX_FLAG;
-    return { route, metric: SIGNALLING_METRIC, node: (flags & node) !== 0, attached: (flags & attach) !== 0 };
+    return { route, metric: SIGNALING_METRIC, node: (flags & node) !== 0, attached: (flags & attach) !== 0 };
   });
 }
 

@@ -16,7 +16,7 @@ import { TYPE_V2, TYPE_V3, opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import { EXTENDED_PREFIX_FLAG, PREFIX_OPTION, ROUTE_TYPE } from '../../../packet/ospf/numbers.ts';
 import { extendedFlags } from '../../../packet/ospf/prefix-sub-tlvs.ts';
 import { compareLeaked, sameSupports, supportsOf, supportsSubTlvs } from '../../supports.ts';
-import { FAMILY, SIGNALLING_METRIC } from '../constants.ts';
+import { FAMILY, SIGNALING_METRIC } from '../constants.ts';
 import type {
   Candidate,
   EntryEncoding,
@@ -53,7 +53,7 @@ const prefixTlvV3 =
   (entry: PrefixEntry): ExtendedLsaPrefix => ({
     kind,
     flags: 0,
-    metric: SIGNALLING_METRIC,
+    metric: SIGNALING_METRIC,
     prefixOptions: PREFIX_OPTION.noUnicast | (entry.node ? PREFIX_OPTION.node : 0),
     prefix: entry.prefix,
     subTlvs: subTlvs(entry),
@@ -210,7 +210,7 @@ function* desired(advertisements: readonly Declared[], s: OwnSink): Generator<Pr
         kind,
         prefix,
         pnc: proxy !== undefined,
-        metric: SIGNALLING_METRIC,
+        metric: SIGNALING_METRIC,
         route: 'intra-area',
         flags: proxy ? flags : NO_FLAGS,
         node: false,

@@ -37,7 +37,7 @@ const BRANCH = {
 const SET = 1n << 53n;
 /** A word of epoch 0x155 with its content. */
 const word = (content: bigint): bigint => (0x155n << 54n) | SET | content;
-const labelled = <T>(value: T): { label: number; value: T } => ({ label: 0x155, value });
+const labeled = <T>(value: T): { label: number; value: T } => ({ label: 0x155, value });
 
 const CONFIG = { endMtTlv: 124, treeTlv: 125, fastCnpOption: 0x9e, fastCnpIoamOption: 0xbe } as const;
 
@@ -152,9 +152,9 @@ export const MULTICAST: readonly Example[] = [
     is: {
       inUse: 0x200001,
       current: { epoch: 0x81001, list: 0x200001, parent: 0x300007 },
-      high: labelled(0x810001),
-      sent: labelled({ nextPsn: 0xa10003, msn: 0x910002, credits: 0x15 }),
-      nakPending: labelled({ psn: 0xb10004, syndrome: 0x61 }),
+      high: labeled(0x810001),
+      sent: labeled({ nextPsn: 0xa10003, msn: 0x910002, credits: 0x15 }),
+      nakPending: labeled({ psn: 0xb10004, syndrome: 0x61 }),
       repeat: 0x155,
       windowNs: wide(1),
       dataNs: wide(2),
@@ -192,8 +192,8 @@ export const MULTICAST: readonly Example[] = [
     size: (ts) => ts.MULTICAST_RECORD_SIZE,
     read: (ts, bytes) => ts.decodeMulticastRecord(bytes),
     is: {
-      progress: labelled({ nextPsn: 0xa10003, msn: 0x910002, credits: 0x15 }),
-      nak: labelled({ psn: 0xb10004, syndrome: 0x61 }),
+      progress: labeled({ nextPsn: 0xa10003, msn: 0x910002, credits: 0x15 }),
+      nak: labeled({ psn: 0xb10004, syndrome: 0x61 }),
       joined: true,
       cnps: wide(1),
       heardNs: wide(2),
