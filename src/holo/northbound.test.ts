@@ -100,6 +100,12 @@ test.each([
   await expect(holo.validate({})).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
 });
 
+test.each(['null', '[]', '5', '"text"'])('JSON that is no object is no answer of Holo: %s', async (value) => {
+  const data = { data: { case: 'dataString' as const, value } };
+  answers['GetConfig'] = toBinary(GetResponseSchema, create(GetResponseSchema, { data }));
+  await expect(holo.config(false)).rejects.toMatchObject({ code: 'other-program' });
+});
+
 test('nothing that listens, and what is no JSON', async () => {
   const data = { data: { case: 'dataString' as const, value: '<xml/>' } };
   answers['GetConfig'] = toBinary(GetResponseSchema, create(GetResponseSchema, { data }));

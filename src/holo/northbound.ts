@@ -12,7 +12,7 @@ import {
   ValidateRequestSchema,
   ValidateResponseSchema,
 } from './gen/holo/northbound_pb.js';
-import type { Tree } from './tree.ts';
+import { type Tree, isTree } from './tree.ts';
 
 /** Holo answers from memory; a transaction waits for all its components. */
 const ANSWER_MS = 10_000;
@@ -97,8 +97,14 @@ const dataOf = (tree: Tree) => ({ data: { case: 'dataString' as const, value: JS
 
 /** Without data the answer is empty. */
 function parse(text: string, target: string): Tree {
+  const tree = text.trim() === '' ? {} : jsonOf(text, target);
+  if (isTree(tree)) return tree;
+  throw new HoloError('other-program', `Holo at ${target} does not answer with an object of JSON`);
+}
+
+function jsonOf(text: string, target: string): unknown {
   try {
-    return text.trim() === '' ? {} : (JSON.parse(text) as Tree);
+    return JSON.parse(text) as unknown;
   } catch (cause) {
     throw new HoloError('other-program', `Holo at ${target} does not answer in JSON`, { cause });
   }

@@ -17,7 +17,9 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 export const shown = (value: Value | undefined): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-const isTree = (value: Value | undefined): value is Tree => typeof value === 'object' && !Array.isArray(value);
+/** RFC 7951 knows `null` in arrays alone, but what answers need not keep to it. */
+export const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The subtree at these names; empty when there is none. */
 export const treeAt = (tree: Tree, ...names: readonly string[]): Tree =>

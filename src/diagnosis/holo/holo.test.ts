@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type HoloFacts, gatherHoloFacts } from '../../holo/facts.ts';
 import { BESIDE_RECORDED, FakeHolo, RECORDED } from '../../holo/northbound.fixture.ts';
-import { merged, type Tree } from '../../holo/tree.ts';
+import { isTree, merged, type Tree, type Value } from '../../holo/tree.ts';
 import { load } from '../../intent/files.fixture.ts';
 import { askedOf, checkHolo } from './examine.ts';
 
@@ -45,6 +45,35 @@ test('operators are told what stops IS-IS in Holo', async () => {
     remedy: expect.stringContaining('cnpctl show isis database'),
   });
 });
+
+/** The same tree with another value in the place of one, for each of its values. */
+function* spoiled(value: Value, by: Value): Generator<Value> {
+  yield by;
+  if (typeof value !== 'object') return;
+  for (const [name, inner] of Object.entries(value))
+    for (const other of spoiled(inner, by))
+      yield Array.isArray(value)
+        ? (value as readonly Value[]).map((one, i) => (String(i) === name ? other : one))
+        : { ...value, [name]: other };
+}
+
+test.each([null, 5, 'text', [null], {}, [[]]])(
+  '%j in place of anything that Holo says: checks, and no error',
+  async (by) => {
+    const intent = load(BESIDE_RECORDED);
+    const link = (): Promise<{ mtu: number }> => Promise.resolve({ mtu: 1500 });
+    let trees = 0;
+    for (const tree of spoiled(RECORDED.config, by as Value)) {
+      if (!isTree(tree)) continue;
+      const holo = new FakeHolo();
+      holo.running = tree;
+      const checks = checkHolo(intent, TARGET, await gatherHoloFacts(holo, askedOf(intent), link));
+      expect(checks.length).toBeGreaterThan(10);
+      trees++;
+    }
+    expect(trees).toBeGreaterThan(100);
+  },
+);
 
 describe('each finding', () => {
   const cases: readonly (readonly [

@@ -13,7 +13,7 @@ import {
   text,
   words,
 } from '../../holo/protocols.ts';
-import { type Tree, merged, treeAt } from '../../holo/tree.ts';
+import { type Tree, entryOf, listAt, merged, treeAt } from '../../holo/tree.ts';
 import type { IsisIntent, Srv6Intent } from '../../intent/intent.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import { type Finding, checkAlive, checkLink, compareKeys, mend } from './finding.ts';
@@ -116,8 +116,8 @@ const change = ({ instance, want }: View, code: Finding['code'], what: string, c
 
 function checkEnabled(view: View): Finding | undefined {
   const { want, facts, link, instance } = view;
-  const families = treeAt(link, 'address-families')['address-family-list'];
-  const has6 = Array.isArray(families) && families.some((family: Tree) => family['address-family'] === 'ipv6');
+  const families = listAt(treeAt(link, 'address-families'), 'address-family-list');
+  const has6 = entryOf(families, 'address-family', 'ipv6') !== undefined;
   if (isNamed(view) && link['enabled'] !== false && has6) return undefined;
   const problem = `IS-IS for IPv6 is not enabled on ${want.interface}`;
   // Holo that learns of an interface from its configuration first never reads the interface's addresses.
