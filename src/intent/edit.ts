@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SectionChange } from '../model/config-change.ts';
 import { type Result, fail, ok } from '../model/result.ts';
+import { HIDDEN } from '../model/masks.ts';
 import { emitted, isMapping } from './emit.ts';
 import { formatPath } from './errors.ts';
-import { HIDDEN } from './secrets.ts';
 import type { Path } from './words.ts';
 import { type Source, readSource } from './yaml.ts';
 import { MAX_DEPTH } from './yaml-limits.ts';

@@ -32,3 +32,14 @@ test('what is shown means what is in force, when its secrets are put back', () =
   const plain = `${ROUTER}ports: [{ interface: eth2, k-max: 100kB }]\nstamp: { reflector: on, accept-from: [2001:db8::/32] }\n`;
   expect(loadIntent(shownConfig(plain).text, 'f')).toEqual(loadIntent(plain, 'f'));
 });
+
+test.each(['<hidden>', '<masked>'])('a file with %s in the place of a key is refused at each of them', (mask) => {
+  const { text } = shownConfig(example);
+  const read = loadIntent(text.replaceAll('<hidden>', mask), 'f');
+  const secrets = text.split('\n').flatMap((line, i) => (line.includes('<hidden>') ? [i + 1] : []));
+  expect(secrets.length).toBeGreaterThan(2);
+  expect(read.ok ? [] : read.error.map(({ line }) => line)).toEqual(secrets);
+  expect(read.ok ? [] : read.error.map(({ message }) => message)).toEqual(
+    secrets.map(() => `${mask} is what is shown in place of a key: give the key itself`),
+  );
+});

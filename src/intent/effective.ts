@@ -2,11 +2,12 @@
 // its secrets.
 import * as z from 'zod';
 import type { ShownConfig } from '../model/config-change.ts';
+import { HIDDEN } from '../model/masks.ts';
 import { emitted, isMapping } from './emit.ts';
 import { formatPath } from './errors.ts';
 import { intentOf } from './load.ts';
 import { cnpdSchema } from './schema.ts';
-import { HIDDEN, shownValue } from './secrets.ts';
+import { shownValue } from './secrets.ts';
 import type { Path } from './words.ts';
 import { readSource } from './yaml.ts';
 

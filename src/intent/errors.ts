@@ -1,7 +1,8 @@
 // Errors in cnpd.yaml, as values and as text: file, line, column, path, what was found, what is allowed. Authentication
 // keys are never repeated, neither as the thing found nor in the quoted line.
 
-import { HIDDEN, hiddenFrom } from './secrets.ts';
+import { HIDDEN } from '../model/masks.ts';
+import { hiddenFrom } from './secrets.ts';
 import type { Path } from './words.ts';
 
 export interface IntentError {

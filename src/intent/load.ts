@@ -1,6 +1,7 @@
 // cnpd.yaml as text → Intent, or everything that is wrong with it at once. Pure: the caller reads the file.
 import type * as z from 'zod';
 import { type Result, fail, ok } from '../model/result.ts';
+import { HIDDEN } from '../model/masks.ts';
 import { buildIntent } from './build.ts';
 import { oversizedInTree } from './capacity.ts';
 import { type IntentError, describeFound, formatPath, printable } from './errors.ts';
@@ -9,7 +10,7 @@ import { violations } from './rules.ts';
 import { cnpdSchema } from './schema.ts';
 import { refusalOf } from './refused-keys.ts';
 import type { IssueParams } from './schema-parts.ts';
-import { HIDDEN, isSafeName, shownPath, shownValue } from './secrets.ts';
+import { isSafeName, shownPath, shownValue } from './secrets.ts';
 import { type Source, readSource } from './yaml.ts';
 import { groupName } from './values.ts';
 import { type Path, nearest } from './words.ts';
@@ -139,7 +140,7 @@ function fromIssue(issue: z.core.$ZodIssue, locate: Locator): IntentError[] {
         ? {
             ...details,
             found: 'a key that is not printed',
-            message: `missing or malformed; allowed: ${params.allowed}`,
+            message: params.reason ?? `missing or malformed; allowed: ${params.allowed}`,
           }
         : details,
     ),

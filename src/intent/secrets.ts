@@ -2,10 +2,9 @@
 // that was meant to be one of those or of their keys. In a section with such keys, and in an unknown section, the value
 // behind an unknown name is hidden too: `psk:` may have been meant for `hmac-key:`. Values are masked by their path,
 // quoted lines by their text, because a line must be safe even if the file is not YAML.
+import { HIDDEN } from '../model/masks.ts';
 import { intentJsonSchema } from './json-schema.ts';
 import { type Path, nearest } from './words.ts';
-
-export const HIDDEN = '<hidden>';
 
 const KEYS = [
   'authentication',

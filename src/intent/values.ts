@@ -1,6 +1,7 @@
 // The kinds of value in cnpd.yaml: how each is written, what is allowed in words, and its JSON Schema. One table entry
 // per kind. A kind reads text, whatever its quoting: YAML alone would make the number 49.001 of the area `49.0010`.
 // Addresses and prefixes are in address-values.ts.
+import { HIDDEN, MASK } from '../model/masks.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import {
   BIT_RATE_UNITS,
@@ -85,16 +86,27 @@ export const statePath = patternKind(
   (text) => text,
 );
 
-export const hmacKey: ValueKind<string> = {
-  ...patternKind('a key of 1 to 64 printable ASCII characters', '^[ -~]{1,64}$', (text) => text),
-  secret: true,
-};
+/** What is shown in place of a key is no key. */
+function keyKind(most: number): ValueKind<string> {
+  const kind = patternKind(
+    `a key of 1 to ${most} printable ASCII characters`,
+    `^(?!(?:${HIDDEN}|${MASK})$)[ -~]{1,${most}}$`,
+    (text) => text,
+  );
+  return {
+    ...kind,
+    secret: true,
+    parse: (text) =>
+      text === HIDDEN || text === MASK
+        ? fail(`${text} is what is shown in place of a key: give the key itself`)
+        : kind.parse(text),
+  };
+}
+
+export const hmacKey = keyKind(64);
 
 /** FRR cuts a longer one, and so would the algorithm (RFC 2328 §D.4.3). */
-export const md5Key: ValueKind<string> = {
-  ...patternKind('a key of 1 to 16 printable ASCII characters', '^[ -~]{1,16}$', (text) => text),
-  secret: true,
-};
+export const md5Key = keyKind(16);
 
 const hexBytes = (text: string): Uint8Array =>
   Uint8Array.from(text.replaceAll('.', '').match(/../g)!, (pair) => parseInt(pair, 16));

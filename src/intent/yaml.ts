@@ -18,9 +18,10 @@ import {
   parseDocument,
 } from 'yaml';
 import { type Result, fail, ok } from '../model/result.ts';
+import { HIDDEN } from '../model/masks.ts';
 import { oversizedInText } from './capacity.ts';
 import { type Run, type Shortened, shorten } from './runs.ts';
-import { HIDDEN, isSafeName } from './secrets.ts';
+import { isSafeName } from './secrets.ts';
 import { MAX_DEPTH, MAX_FILE_BYTES, MAX_SEPARATORS, hasTooManyEntries, tooDeepAt } from './yaml-limits.ts';
 import { type Path, type Place, placeIn } from './words.ts';
 

@@ -7,8 +7,9 @@ import { unpackTar } from 'modern-tar';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { failing, fakeCnpd, run as runCli } from '../fake-cnpd.fixture.ts';
+import { MASK } from '../../model/masks.ts';
 import { exampleState } from '../../northbound/state.fixture.ts';
-import { MASK, Secrets } from './mask.ts';
+import { Secrets } from './mask.ts';
 import { type BundleSources, PART_BYTES, type Part, read, run, writeNew } from './sources.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cnpd-bundle-'));
@@ -194,6 +195,18 @@ test('the end of a long file, or its begin', () => {
   expect(read(path, 10)).toEqual({ text: 'aaaaaaaaaa', truncated: true });
   expect(read(path, 5, true)).toEqual({ text: 'aaend', truncated: true });
   expect(read(path, 1 << 20).text).toHaveLength(100_003);
+});
+
+test('the key of probes is masked in a file that is no YAML, and a short one in the configuration', async () => {
+  const broken = 'stamp: { targets: [::1\n  # hmac-key: probes-one\n  hmac-key: probes-two\n';
+  const { path } = await bundle(fakeCnpd(exampleState()), {
+    read: (): Part => ({ text: broken }),
+    parseYaml: async () => undefined,
+    configuration: async () => ({ intent: { stamp: { hmacKey: 'abc', port: 862 } } }),
+  });
+  const files = await unpacked(path);
+  expect(files['config/cnpd.yaml']).not.toMatch(/probes-/);
+  expect(JSON.parse(files['config/effective.json']!)).toEqual({ stamp: { hmacKey: MASK, port: 862 } });
 });
 
 test('short secrets are masked where they stand alone', () => {

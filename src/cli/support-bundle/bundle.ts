@@ -4,9 +4,10 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type TarEntry, packTar } from 'modern-tar';
 import { messageOf } from '../../model/error-text.ts';
+import { MASK } from '../../model/masks.ts';
 import { type Context, print, printJson } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { MASK, Secrets, secretsIn } from './mask.ts';
+import { Secrets, secretsIn } from './mask.ts';
 import { type PartsOf, type Wanted, partsOf } from './parts.ts';
 import { type BundleSources, PART_BYTES, PART_TIMEOUT_MS, type Part } from './sources.ts';
 

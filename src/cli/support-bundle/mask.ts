@@ -1,7 +1,6 @@
 // Secrets in texts of a support bundle. Lines of cnpd.yaml and of FRR's configuration are masked by their words. What
 // they had there is masked wherever else it stands, also in hexadecimal.
-
-export const MASK = '<masked>';
+import { MASK } from '../../model/masks.ts';
 
 /** Each: what stays before the secret. The rest of the line is the secret, but for what KEPT allows. */
 const RULES: readonly RegExp[] = [
@@ -19,7 +18,7 @@ const RULES: readonly RegExp[] = [
 const KEPT = / authenticate snp (?:send-only|validate)$/;
 
 /** Keys of YAML and JSON whose value is a secret: in braces up to their end, else up to the end of the line. */
-const KEY = String.raw`(["']?\b(?:hmac-md5|md5|hmac-sha-\d+|password|secret|auth-password|key-string|passphrase|token)["']?\s*:\s*)`;
+const KEY = String.raw`(["']?\b(?:hmac-[a-z0-9-]+|md5|password|secret|auth-password|key-string|passphrase|token)["']?\s*:\s*)`;
 const IN_BRACES = new RegExp(
   String.raw`${KEY}("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,}\]][^,}\]]*?(?=\s*[,}\]]|$))`,
   'gi',
@@ -99,7 +98,7 @@ export function* secretsIn(value: unknown, isSecret = false): Generator<string> 
 
 const SECRET_KEY = /^(hmac-.*|md5|password|secret|key-string|passphrase|token)$/i;
 
-/** The same value with secrets masked: of an intent, whose keys are in `key` and `keys`. */
+/** The same value with secrets masked: of an intent, whose keys are in `key`, `keys` and `hmacKey`. */
 export function maskedIntent(value: unknown, within = ''): unknown {
   if (typeof value === 'bigint') return String(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
@@ -107,7 +106,8 @@ export function maskedIntent(value: unknown, within = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => maskedIntent(item, within));
   if (typeof value !== 'object' || value === null) return typeof value === 'function' ? undefined : value;
   const isKey = (name: string): boolean =>
-    (name === 'key' || name === 'secret') && /^(interface|area|domain|keys|authentication)$/.test(within);
+    name === 'hmacKey' ||
+    ((name === 'key' || name === 'secret') && /^(interface|area|domain|keys|authentication)$/.test(within));
   return Object.fromEntries(
     Object.entries(value).map(([name, of]) => [name, isKey(name) ? MASK : maskedIntent(of, name)]),
   );
