@@ -265,6 +265,17 @@ describe('as values', () => {
     expect(onDisk()).toBe(WARN);
   });
 
+  test('a storm of plans, which whoever reads may ask for, keeps nobody from confirming or taking back', async () => {
+    const changes = started(INFO);
+    await changes.apply(WARN, 'new', { confirmMs: MINUTE });
+    const plans = Array.from({ length: 500 }, () => changes.plan(DEBUG, 'new'));
+    const confirmed = await changes.confirm();
+    expect(confirmed.ok).toBe(true);
+    const refused = (await Promise.all(plans)).filter((one) => !one.ok && one.error.code === 'full');
+    expect(refused).toHaveLength(500 - 8);
+    expect(onDisk()).toBe(WARN);
+  });
+
   test('what is in force is shown with its defaults, and put together once', () => {
     const changes = started(INFO);
     expect(changes.shown()).toBe(changes.shown());

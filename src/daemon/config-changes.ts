@@ -22,6 +22,7 @@ import { type Result, fail, ok } from '../model/result.ts';
 import { fileRefusal } from './config-file-rules.ts';
 import { ConfigShown } from './config-shown.ts';
 import { type Config, type IntentFile, readConfig, withoutPlace } from './intent-file.ts';
+import { WaitingRoom } from './waiting-room.ts';
 
 export interface ConfigChangesDependencies {
   readonly file: IntentFile;
@@ -53,8 +54,9 @@ interface Trial extends ChangeTerms {
 
 type Answer<T> = Result<T, ChangeRefusal>;
 
-/** Requests that wait for their turn. */
-const MOST_WAITING = 64;
+/** Requests that wait for their turn. Whoever may read may plan, and must not keep others from confirming. */
+const MOST_CHANGES = 64;
+const MOST_PLANS = 8;
 
 const conflict = (error: string): Answer<never> => fail({ code: 'conflict', errors: [error] });
 const STOPPING: ChangeRefusal = { code: 'stopping', errors: ['cnpd is stopping'] };
@@ -62,7 +64,8 @@ const STOPPING: ChangeRefusal = { code: 'stopping', errors: ['cnpd is stopping']
 export class ConfigChanges implements ConfigActions {
   readonly #dependencies: ConfigChangesDependencies;
   #trial: Trial | undefined;
-  #waiting = 0;
+  readonly #waitingChanges = new WaitingRoom('changes', MOST_CHANGES);
+  readonly #waitingPlans = new WaitingRoom('plans', MOST_PLANS);
   /** The reload that waits for its turn. */
   #reloadWaits: Promise<ConfigOutcome> | undefined;
   readonly #shown = new ConfigShown();
@@ -122,7 +125,7 @@ export class ConfigChanges implements ConfigActions {
       const [before, after] = [file.intent, read.value.intent];
       const planes = await compare(before, after);
       return ok({ ok: true, errors: [], changed: diffIntent(before, after), planes });
-    });
+    }, this.#waitingPlans);
   }
 
   apply(text: string, name: string, terms: ChangeTerms): Promise<Answer<ConfigOutcome>> {
@@ -279,15 +282,8 @@ export class ConfigChanges implements ConfigActions {
     return { persistent: isPersistent, ...this.#shown.sections(inForce.text) };
   }
 
-  async #queued<T>(run: () => Promise<Answer<T>>): Promise<Answer<T>> {
+  #queued<T>(run: () => Promise<Answer<T>>, waiting = this.#waitingChanges): Promise<Answer<T>> {
     const { inTurn, isStopping } = this.#dependencies;
-    if (this.#waiting >= MOST_WAITING)
-      return fail({ code: 'full', errors: [`${MOST_WAITING} changes wait already: try again later`] });
-    this.#waiting++;
-    try {
-      return await inTurn(async () => (isStopping() ? fail(STOPPING) : run()));
-    } finally {
-      this.#waiting--;
-    }
+    return waiting.wait(() => inTurn(async () => (isStopping() ? fail(STOPPING) : run())));
   }
 }
