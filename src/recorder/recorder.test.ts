@@ -1,9 +1,9 @@
 // Limits and faults of recordings: whatever happens to the file, machines go on, and what is missing is counted.
-import { readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import { recordCalls } from '../model/recorded-calls.ts';
-import { MOST_FILES, createRecordingFile } from './file.edge.ts';
+import { MOST_FILES, createRecordingFile, newestRecording } from './file.edge.ts';
 import { LIMITS, linesIn, recordings } from './recorder.fixture.ts';
 import { MOST_WAITING_BYTES } from './recorder.ts';
 import { fromJson, toJson } from './values.ts';
@@ -57,6 +57,19 @@ test('the file and its directory are for the owner alone; of older files the lat
   expect(readdirSync(made)).toHaveLength(MOST_FILES);
   expect(readdirSync(made).sort().at(-1)).toContain(`00-00-00-00${MOST_FILES + 3}Z`);
   await expect(createRecordingFile(made, new Date(MOST_FILES + 3))).rejects.toThrow(/EEXIST/);
+});
+
+test('links and directories with the name of a recording are none: neither followed nor in the way', async () => {
+  const made = `${directory}/strange/recordings`;
+  const { path, close } = await createRecordingFile(made, new Date(1));
+  await close();
+  mkdirSync(`${made}/recording-1969-01-01T00-00-00-000Z.jsonl`);
+  for (const day of ['02', '03', '04', '05'])
+    symlinkSync('/etc/hostname', `${made}/recording-2999-01-${day}T00-00-00-000Z.jsonl`);
+  expect(await newestRecording(made)).toBe(path);
+  for (let at = 2; at <= MOST_FILES + 1; at++) await (await createRecordingFile(made, new Date(at))).close();
+  expect(readdirSync(made)).toHaveLength(MOST_FILES + 5);
+  expect(await newestRecording(`${directory}/nowhere`)).toBeUndefined();
 });
 
 test('at the limit of bytes it ends, whole; what comes later is counted', async () => {
