@@ -76,6 +76,15 @@ describe('gNMI Set of the configuration', () => {
     expect((await set({ update: [to('no', 'persistent')] })).answer).toMatch(/^INVALID_ARGUMENT: .*true or false/);
   });
 
+  test('what is no JSON is not quoted: it may have a key', async () => {
+    for (const text of ['{"stamp":{"hmac-key": KEYOFALL}}', '{"stamp":{"hmac-key":"KEYOFALL" x}}']) {
+      const val = create(TypedValueSchema, { value: { case: 'jsonVal', value: Buffer.from(text) } });
+      const { answer } = await set({ replace: [{ path: at(), val }] });
+      expect(answer).toMatch(/^INVALID_ARGUMENT: .*the value is no JSON/);
+      expect(answer).not.toMatch(/KEY/);
+    }
+  });
+
   test('the extension Commit: on trial, confirmed, taken back, with another time', async () => {
     const changes = { update: [to({ level: 'warn' }, 'log')] };
     const rollbackDuration = { seconds: 90n, nanos: 500_000_000 };

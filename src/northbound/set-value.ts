@@ -1,6 +1,6 @@
 // A change of a Set whose path is known to exist and to be allowed, and the JSON of its value.
 import type { TypedValue } from './gen/gnmi/gnmi_pb.js';
-import { type CheckedPath, clip } from './paths.ts';
+import type { CheckedPath } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
 
 export interface CheckedChange {
@@ -19,6 +19,8 @@ export function jsonOf({ value, where }: CheckedChange): unknown {
   try {
     return JSON.parse(Buffer.from(typed.value).toString('utf8')) as unknown;
   } catch (error) {
-    throw new RpcError('INVALID_ARGUMENT', `${where}: ${clip(String((error as Error).message))}`);
+    // Node.js quotes what is around the place, which may be a key of authentication.
+    const [place = ''] = / at position \d+/.exec(String((error as Error).message)) ?? [];
+    throw new RpcError('INVALID_ARGUMENT', `${where}: the value is no JSON${place}`);
   }
 }
