@@ -19,6 +19,9 @@ const MODULE_FOLDERS = 'kernel/net kernel/crypto kernel/lib kernel/fs kernel/dri
 /** Of Debian 12: the newest backported one, whose SoftRoCE serves READ requests too, or the one of the release. */
 export type GuestKernel = 'backported' | 'stock';
 
+/** Memory of the guest's own, over what this machine has there. */
+const OWN_FOLDERS = ['/tmp', '/run', '/mnt', '/dev/shm'];
+
 /** What a suite's guests need besides. */
 export interface GuestNeeds {
   /** Default: the backported one, and the stock one where Debian has no other. Another kernel needs another folder. */
@@ -46,6 +49,8 @@ const shell = (script: string): string => run('bash', '-euc', script);
 
 /** Installs what is missing and makes the image in `folder`, once. @throws Error that names the failed command */
 export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage {
+  if (OWN_FOLDERS.some((own) => `${folder}/`.startsWith(`${own}/`)))
+    throw new Error(`a guest does not see ${folder}: it has ${OWN_FOLDERS.join(', ')} of its own. Move the repository`);
   mkdirSync(folder, { recursive: true });
   const missing = Object.entries({ ...PACKAGES, ...needs.packages }).filter(([, file]) => !existsSync(file));
   if (missing.length > 0) {
@@ -144,7 +149,7 @@ exec switch_root /new ${join(folder, 'guest.sh')}
 const firstProcess = (begin: string): string => `#!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t devtmpfs d /dev
-for folder in /tmp /run /mnt /dev/shm; do mkdir -p $folder; mount -t tmpfs t $folder; done
+for folder in ${OWN_FOLDERS.join(' ')}; do mkdir -p $folder; mount -t tmpfs t $folder; done
 mount -t proc p /proc; mount -t sysfs s /sys
 mount -t 9p -o trans=virtio,version=9p2000.L ctl /mnt
 ip link set lo up
