@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { manualClock } from '../model/clock.ts';
 import type { ConfigOutcome } from '../model/config-change.ts';
 import { silentLog } from '../model/log.ts';
 import { ConfigChanges } from './config-changes.ts';
-import { writeConfig } from './config-store.ts';
+import { tryConfig, writeConfig } from './config-store.ts';
 import { IntentFile, readIntentFile } from './intent-file.ts';
 
 const config = (level: string): string =>
@@ -53,7 +53,7 @@ function started(text?: string): ConfigChanges {
     inTurn: (run) => inTurn.run(run),
     follow,
     compare: async () => [],
-    write: (to, content) => write(to, content),
+    ...{ write: (to: string, content: string) => write(to, content), tryWrite: tryConfig },
     reloading: (run) => run(),
     isStopping: () => isStopping,
     clock,
@@ -166,6 +166,13 @@ describe('on trial', () => {
     expect(followed).toEqual(['warn']);
   });
 
+  test('is not begun where it could not be written at its confirmation', async () => {
+    const changes = started(INFO);
+    mkdirSync(`${path}.cnpd-new`.replace(/([^/]+)$/, '.$1'));
+    expect(await apply(changes, WARN, { confirmMs: MINUTE })).toMatchObject({ error: { code: 'not-stored' } });
+    expect([followed, onDisk(), file.confirmBy]).toEqual([[], INFO, undefined]);
+  });
+
   test('a confirmation that cannot be written is refused, and the configuration goes on waiting', async () => {
     const changes = started(INFO);
     await apply(changes, WARN, { confirmMs: MINUTE });
@@ -205,8 +212,8 @@ describe('on trial', () => {
     let open = (): void => undefined;
     gate = new Promise((resolve) => (open = resolve));
     const applied = apply(changes, WARN, { confirmMs: MINUTE });
-    await Promise.resolve();
-    await new Promise((resolve) => void setImmediate(resolve));
+    // The trial has begun once its time runs.
+    while (file.confirmBy === undefined) await new Promise((resolve) => void setImmediate(resolve));
     const reloaded = changes.reload();
     clock.advance(MINUTE);
     expect(followed).toEqual([]);

@@ -34,6 +34,8 @@ export interface ConfigChangesDependencies {
   readonly compare: (before: Intent, after: Intent) => Promise<Changes>;
   /** As writeConfig(). */
   readonly write: (file: string, text: string) => Promise<string | undefined>;
+  /** As tryConfig(). */
+  readonly tryWrite: (file: string, text: string) => Promise<void>;
   /** Tells the service manager. */
   readonly reloading: (run: () => Promise<ConfigOutcome>) => Promise<ConfigOutcome>;
   readonly isStopping: () => boolean;
@@ -174,21 +176,38 @@ export class ConfigChanges implements ConfigActions {
 
   /** Before it is in force: a full disk must not leave a half. */
   async #keep({ text }: Config, { confirmMs, isTemporary }: ChangeTerms): Promise<ChangeRefusal | undefined> {
-    return confirmMs === undefined && !isTemporary ? this.#write(text) : undefined;
+    if (isTemporary) return undefined;
+    return confirmMs === undefined ? this.#write(text) : this.#tried(text);
+  }
+
+  /** A trial that could not be confirmed is not begun. */
+  async #tried(text: string): Promise<ChangeRefusal | undefined> {
+    const { file, tryWrite } = this.#dependencies;
+    try {
+      await tryWrite(file.path, text);
+      return undefined;
+    } catch (error) {
+      return this.#notStored(error);
+    }
   }
 
   async #write(text: string): Promise<ChangeRefusal | undefined> {
-    const { file, write, count, log } = this.#dependencies;
+    const { file, write, log } = this.#dependencies;
     try {
       const doubt = file.now() === text ? undefined : await write(file.path, text);
       if (doubt !== undefined) log.warn({ error: doubt }, 'the new file may not survive a power failure');
     } catch (error) {
-      count('intent.write.failed');
-      log.error({ error: messageOf(error) }, 'cannot write the file');
-      return { code: 'not-stored', errors: [messageOf(error)] };
+      return this.#notStored(error);
     }
     file.written(text);
     return undefined;
+  }
+
+  #notStored(error: unknown): ChangeRefusal {
+    const { count, log } = this.#dependencies;
+    count('intent.write.failed');
+    log.error({ error: messageOf(error) }, 'cannot write the file');
+    return { code: 'not-stored', errors: [messageOf(error)] };
   }
 
   #begin(trial: Omit<Trial, 'confirmBy' | 'cancelTimer'>, confirmMs: number): Trial {

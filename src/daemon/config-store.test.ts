@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { writeConfig } from './config-store.ts';
+import { tryConfig, writeConfig } from './config-store.ts';
 
 let dir: string;
 const at = (name: string): string => join(dir, name);
@@ -42,6 +42,13 @@ describe('the file is written as a whole', () => {
     await writeConfig(at('cnpd.yaml'), 'y');
     expect(readFileSync(at('new.yaml'), 'utf8')).toBe('y');
     expect(readdirSync(dir).sort()).toEqual(['cnpd.yaml', 'new.yaml']);
+  });
+
+  test('a trial writes nothing, and fails as the writing would', async () => {
+    writeFileSync(at('cnpd.yaml'), 'old');
+    await tryConfig(at('cnpd.yaml'), 'new');
+    expect([readFileSync(at('cnpd.yaml'), 'utf8'), readdirSync(dir)]).toEqual(['old', ['cnpd.yaml']]);
+    await expect(tryConfig(at('none/cnpd.yaml'), 'new')).rejects.toThrow(/cannot be written and is as it was/);
   });
 
   test('what cannot be written leaves the file as it was, and says so', async () => {

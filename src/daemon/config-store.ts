@@ -24,21 +24,35 @@ const HINTS: Readonly<Record<string, string>> = {
  * @throws Error; then the file is as it was
  */
 export async function writeConfig(file: string, text: string): Promise<string | undefined> {
-  const target = await realpath(file).catch(() => file);
-  const temporary = join(dirname(target), `.${basename(target)}.cnpd-new`);
-  try {
-    await writeNew(temporary, target, text);
-    await rename(temporary, target);
-  } catch (cause) {
-    // What is left of it takes the room that is missing.
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw explained(file, cause);
-  }
+  const target = await prepared(file, text, (temporary, former) => rename(temporary, former));
   try {
     await syncDirectory(dirname(target));
     return undefined;
   } catch (error) {
     return messageOf(error);
+  }
+}
+
+/** Writes all but the last step, and takes it back. @throws Error as writeConfig() would */
+export async function tryConfig(file: string, text: string): Promise<void> {
+  await prepared(file, text, (temporary) => rm(temporary));
+}
+
+async function prepared(
+  file: string,
+  text: string,
+  last: (temporary: string, target: string) => Promise<void>,
+): Promise<string> {
+  const target = await realpath(file).catch(() => file);
+  const temporary = join(dirname(target), `.${basename(target)}.cnpd-new`);
+  try {
+    await writeNew(temporary, target, text);
+    await last(temporary, target);
+    return target;
+  } catch (cause) {
+    // What is left of it takes the room that is missing.
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw explained(file, cause);
   }
 }
 

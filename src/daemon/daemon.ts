@@ -20,7 +20,7 @@ import { startHousekeeping } from '../coordinator/housekeeping.ts';
 import { GroupMembers } from './group-members.ts';
 import { ConfigChanges } from './config-changes.ts';
 import { compareConfigs, followConfig } from './config-in-force.ts';
-import { writeConfig } from './config-store.ts';
+import { tryConfig, writeConfig } from './config-store.ts';
 import { type Config, IntentFile } from './intent-file.ts';
 import { KernelParts } from './kernel-parts.ts';
 import type { Logging } from './logging.ts';
@@ -238,7 +238,7 @@ class RunningDaemon implements Daemon {
       inTurn: (run) => this.#coordinator.inTurn(run),
       follow: (before) => followConfig(before, followers),
       compare: (before, after) => compareConfigs(before, after, parts),
-      write: writeConfig,
+      ...{ write: writeConfig, tryWrite: tryConfig },
       reloading: (run) => this.#manager.reloading(run).finally(() => this.#telemetry.look()),
       isStopping: () => this.#stopping !== undefined,
       ...{ now: () => new Date(), ...this.#common, log: this.#log },

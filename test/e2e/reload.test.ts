@@ -345,22 +345,24 @@ describe('a change of the configuration', () => {
     expect((await leaf.get<{ intent: object }>('status')).intent).not.toHaveProperty('confirm-by');
   });
 
-  test('with the disk full nothing is half done: the confirmation is refused and can come again', async () => {
+  test('with the disk full nothing is half done: no trial begins, and a confirmation is refused and can come again', async () => {
     const DIRECTORY = FILE.replace(/\/[^/]*$/, '');
     await leaf.exec('sh', '-c', `cp ${FILE} /tmp/kept.yaml && mount -t tmpfs -o size=16k tmpfs ${DIRECTORY}`);
     try {
-      await leaf.exec(
-        'sh',
-        '-c',
-        `cp /tmp/kept.yaml ${FILE}; chmod 640 ${FILE}; cat /dev/zero > ${DIRECTORY}/full || true`,
-      );
-      const applied = await leaf.cnpctl('apply', NEW);
-      expect([applied.code, applied.stderr]).toEqual([
-        4,
-        expect.stringMatching(/cnpd\.yaml cannot be written and is as it was: ENOSPC/),
-      ]);
+      const fill = (): Promise<unknown> => leaf.exec('sh', '-c', `cat /dev/zero > ${DIRECTORY}/full || true`);
+      await leaf.exec('sh', '-c', `cp /tmp/kept.yaml ${FILE}; chmod 640 ${FILE}`);
+      await fill();
+      for (const terms of [[], ['--confirm', '1h']]) {
+        const applied = await leaf.cnpctl('apply', NEW, ...terms);
+        expect([applied.code, applied.stderr]).toEqual([
+          4,
+          expect.stringMatching(/cnpd\.yaml cannot be written and is as it was: ENOSPC/),
+        ]);
+      }
       expect([await hooksAndProxies(), await onDisk()]).toEqual([before, text]);
+      await leaf.exec('rm', `${DIRECTORY}/full`);
       expect((await leaf.cnpctl('apply', NEW, '--confirm', '1h')).code).toBe(0);
+      await fill();
       const refused = await leaf.ctl('confirm');
       expect([refused.code, refused.stderr]).toEqual([4, expect.stringMatching(/ENOSPC.*still waits/)]);
       await leaf.exec('rm', `${DIRECTORY}/full`);
