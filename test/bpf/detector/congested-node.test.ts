@@ -87,7 +87,11 @@ describe('the desired state', () => {
     node.apply(share());
     const map = (name: keyof typeof EGRESS_MAPS) => r.egress.map(EGRESS_MAPS[name]);
     const { id: _, interface: __, explanation: ___, ...values } = port(r.portIfindex);
-    expect(decodeEgressPort(node.ports.lookup(u32Key(r.portIfindex))!)).toEqual({ ...values, tenant: 0 });
+    expect(decodeEgressPort(node.ports.lookup(u32Key(r.portIfindex))!)).toEqual({
+      ...values,
+      multiqueue: false,
+      tenant: 0,
+    });
     expect(decodeEgressConfig(map('config').lookup(u32Key(0))!)).toMatchObject({
       source4: LOOPBACK4,
       source6: LOOPBACK6,
