@@ -27,6 +27,8 @@ export interface GuestNeeds {
   /** Default: the backported one, and the stock one where Debian has no other. Another kernel needs another folder. */
   readonly kernel?: GuestKernel;
   readonly packages?: Packages;
+  /** Folders that are others where its qemu runs. */
+  readonly hidden?: readonly string[];
   /** In the order in which they are loaded. */
   readonly modules: readonly string[];
   /** Bash that the guest runs before it is ready. */
@@ -49,8 +51,9 @@ const shell = (script: string): string => run('bash', '-euc', script);
 
 /** Installs what is missing and makes the image in `folder`, once. @throws Error that names the failed command */
 export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage {
-  if (OWN_FOLDERS.some((own) => `${folder}/`.startsWith(`${own}/`)))
-    throw new Error(`a guest does not see ${folder}: it has ${OWN_FOLDERS.join(', ')} of its own. Move the repository`);
+  const elsewhere = [...OWN_FOLDERS, ...(needs.hidden ?? [])];
+  if (elsewhere.some((own) => `${folder}/`.startsWith(`${own}/`)))
+    throw new Error(`a guest does not see ${folder}: it has ${elsewhere.join(', ')} of its own. Move the repository`);
   mkdirSync(folder, { recursive: true });
   const missing = Object.entries({ ...PACKAGES, ...needs.packages }).filter(([, file]) => !existsSync(file));
   if (missing.length > 0) {

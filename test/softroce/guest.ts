@@ -12,6 +12,8 @@ const MODULES = ['virtio_net', 'crc32_generic', 'rdma_rxe', 'rdma_ucm'] as const
 export const prepareRoceImage = (folder: string): GuestImage =>
   prepareGuestImage(folder, {
     modules: MODULES,
+    // Overlays of a lab's node.
+    hidden: ['/etc', '/var', '/opt', '/usr/local', '/root'],
     packages: {
       'rdmacm-utils': '/usr/bin/rping',
       perftest: '/usr/bin/ib_send_bw',
