@@ -26,10 +26,10 @@ static __always_inline struct map_key_copy *map_key_copy(void)
 	return bpf_map_lookup_elem(&map_key_copies, &zero);
 }
 
-// `direct`, or `with_copy`, in which `copy_` is the key. 0 where there is no copy.
-#define MAP_KEY(key, direct, with_copy)                                                                                \
+// `direct`, or `with_copy`, in which `copy_` is the key; `failed` where there is no copy.
+#define MAP_KEY(key, failed, direct, with_copy)                                                                        \
 	({                                                                                                             \
-		typeof(direct) result_ = 0;                                                                            \
+		typeof(direct) result_ = failed;                                                                       \
 		if (TAKES_MEMORY_AS_KEY) {                                                                             \
 			result_ = direct;                                                                              \
 		} else {                                                                                               \
@@ -45,9 +45,9 @@ static __always_inline struct map_key_copy *map_key_copy(void)
 	})
 
 // As the helpers of the kernel. A value may lie anywhere but in a caller's memory.
-#define map_find(map, key) MAP_KEY(key, bpf_map_lookup_elem(map, key), bpf_map_lookup_elem(map, copy_))
+#define map_find(map, key) MAP_KEY(key, 0, bpf_map_lookup_elem(map, key), bpf_map_lookup_elem(map, copy_))
 #define map_set(map, key, value, flags)                                                                                \
-	MAP_KEY(key, bpf_map_update_elem(map, key, value, flags), bpf_map_update_elem(map, copy_, value, flags))
-#define map_remove(map, key) MAP_KEY(key, bpf_map_delete_elem(map, key), bpf_map_delete_elem(map, copy_))
+	MAP_KEY(key, -1, bpf_map_update_elem(map, key, value, flags), bpf_map_update_elem(map, copy_, value, flags))
+#define map_remove(map, key) MAP_KEY(key, -1, bpf_map_delete_elem(map, key), bpf_map_delete_elem(map, copy_))
 
 #endif

@@ -37,6 +37,7 @@ struct {
 	__type(value, struct cm_side);
 } cm_connections SEC(".maps");
 
+// `side` may lie in a caller's memory, where Linux 6.1 takes no value from.
 static __always_inline int cm_store(struct cm_key *key, struct cm_side *side)
 {
 	struct cm_side copy = *side;
