@@ -70,16 +70,12 @@ export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage
   return { version, initialRamDisk, kernel: join(folder, 'kernel', 'boot', `vmlinuz-${version}`) };
 }
 
-/** Names of packages that apt knows, the newest last. */
-const known = (pattern: string, number: RegExp): string[] =>
-  run('apt-cache', 'search', '--names-only', pattern)
+function kernelPackage(kernel: GuestKernel): string {
+  const backported = run('apt-cache', 'search', '--names-only', '^linux-image-6[.]12[.][0-9]+[+]deb12-amd64$')
     .split('\n')
     .map((line) => line.split(' ')[0]!)
     .filter((name) => name !== '')
-    .sort((a, b) => Number(number.exec(a)![1]) - Number(number.exec(b)![1]));
-
-function kernelPackage(kernel: GuestKernel): string {
-  const backported = known('^linux-image-6[.]12[.][0-9]+[+]deb12-amd64$', /6\.12\.(\d+)/);
+    .sort((a, b) => Number(a.match(/6\.12\.(\d+)/)![1]) - Number(b.match(/6\.12\.(\d+)/)![1]));
   const stock = run('apt-cache', 'depends', 'linux-image-amd64').match(/Depends: (linux-image-\S+)/)?.[1];
   const name = (kernel === 'backported' ? backported.at(-1) : undefined) ?? stock;
   if (!name) throw new Error('Debian has no linux-image-amd64 here: run apt-get update');
