@@ -17,7 +17,7 @@ const MODULES = ['virtio_pci', '9pnet_virtio', '9p'] as const;
 const MODULE_FOLDERS = 'kernel/net kernel/crypto kernel/lib kernel/fs kernel/drivers/infiniband kernel/drivers/virtio';
 
 /** Of Debian 12: the newest backported one, whose SoftRoCE serves READ requests too, or the one of the release. */
-export type GuestKernel = 'backported' | 'stock';
+type GuestKernel = 'backported' | 'stock';
 
 /** Memory of the guest's own, over what this machine has there. */
 const OWN_FOLDERS = ['/tmp', '/run', '/mnt', '/dev/shm'];
