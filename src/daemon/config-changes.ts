@@ -19,6 +19,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { ChangeRefusal } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Result, fail, ok } from '../model/result.ts';
+import type { Work } from '../model/work.ts';
 import { fileRefusal } from './config-file-rules.ts';
 import { ConfigShown } from './config-shown.ts';
 import { type Config, type IntentFile, readConfig, withoutPlace } from './intent-file.ts';
@@ -40,6 +41,7 @@ export interface ConfigChangesDependencies {
   readonly reloading: (run: () => Promise<ConfigOutcome>) => Promise<ConfigOutcome>;
   readonly isStopping: () => boolean;
   readonly clock: Clock;
+  readonly work: Work;
   /** Of the day. */
   readonly now: () => Date;
   readonly count: Count;
@@ -70,10 +72,11 @@ export class ConfigChanges implements ConfigActions {
   readonly #waitingPlans = new WaitingRoom('plans', MOST_PLANS);
   /** The reload that waits for its turn. */
   #reloadWaits: Promise<ConfigOutcome> | undefined;
-  readonly #shown = new ConfigShown();
+  readonly #shown: ConfigShown;
 
   constructor(dependencies: ConfigChangesDependencies) {
     this.#dependencies = dependencies;
+    this.#shown = new ConfigShown(dependencies.work);
   }
 
   stop(): void {
@@ -291,14 +294,14 @@ export class ConfigChanges implements ConfigActions {
     });
   }
 
-  shown(): ShownConfig {
+  shown(): Promise<ShownConfig> {
     return this.#shown.of(this.#dependencies.file.inForce.text);
   }
 
   /** For gNMI. */
-  state(): ConfigurationState {
+  async state(): Promise<ConfigurationState> {
     const { inForce, isPersistent } = this.#dependencies.file;
-    return { persistent: isPersistent, ...this.#shown.sections(inForce.text) };
+    return { persistent: isPersistent, ...(await this.#shown.sections(inForce.text)) };
   }
 
   #queued<T>(run: () => Promise<Answer<T>>, waiting = this.#waitingChanges): Promise<Answer<T>> {

@@ -60,7 +60,7 @@ export function configHandlers({ reload, config }: NorthboundDependencies['actio
     },
     rollback: async () => outcome(done(await config.rollBack())),
     configuration: async () => {
-      const { text, tree, defaults } = config.shown();
+      const { text, tree, defaults } = await config.shown();
       return create(ConfigurationResponseSchema, { text, json: JSON.stringify(tree), defaults: [...defaults] });
     },
   };
