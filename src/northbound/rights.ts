@@ -2,7 +2,7 @@
 // client's certificate have rights to paths, each with all that is below it.
 import type { PeerCertificate } from 'node:tls';
 import { configSocketOf, setSocketOf } from '../model/paths.ts';
-import { type CheckedPath, clip } from './paths.ts';
+import { type CheckedPath, checkedNames, clip } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
 
 export type Certificate = PeerCertificate | undefined;
@@ -102,16 +102,11 @@ export function certificateAccess(rights: readonly Right[]): Access {
       const { who, allowed } = allowedTo('write', certificate);
       if (allowed.length === 0) throw new RpcError('PERMISSION_DENIED', `Set: ${who} may write nothing`);
     },
-    checkControl: ({ what, path }, certificate) => check(what, pathOf(path), certificate),
+    checkControl: ({ what, path }, certificate) => check(what, checkedNames(path), certificate),
     checkRead: (path, certificate) => check('read', path, certificate),
     checkWrite: (path, certificate) => check('write', path, certificate),
   };
 }
-
-const pathOf = (names: readonly string[]): CheckedPath => ({
-  steps: names.map((name) => ({ name, keys: new Map(), keyed: false })),
-  pattern: false,
-});
 
 /** A wildcard in place of a name of the right reaches beyond it. */
 const covers = (right: string, steps: CheckedPath['steps']): boolean =>
