@@ -2,7 +2,7 @@
 // changes their groups but not their path. The reload is requested through the socket, and a new path that fails would
 // leave the operator without one. The socket of Set exists only on a router that takes part in groups: everything is
 // off until the file turns it on (PNC-6-e).
-import { groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
+import { configSocketRefused, groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent, NorthboundIntent } from '../intent/intent.ts';
 import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
@@ -142,7 +142,8 @@ export class NorthboundPart {
     return [
       ...(gnmiSocket === desired.gnmiSocket ? [] : [socketWaits(gnmiSocket, desired.gnmiSocket)]),
       ...(this.#refusal === undefined ? [] : [groupWaits(this.#refusal)]),
-      ...[this.#setRefusal, this.#configRefusal].flatMap((reason) => (reason ? [setSocketRefused(reason)] : [])),
+      ...(this.#setRefusal === undefined ? [] : [setSocketRefused(this.#setRefusal)]),
+      ...(this.#configRefusal === undefined ? [] : [configSocketRefused(this.#configRefusal)]),
       ...(this.#tcp?.problems() ?? []),
     ];
   }
