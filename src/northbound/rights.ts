@@ -34,23 +34,31 @@ export type SocketRole = 'read' | 'set' | 'config';
 
 const isConfiguration = (names: readonly string[]): boolean => names[1] === 'configuration';
 
+/** Paths of the unix sockets beside the one that reads. */
+export const SOCKETS: Readonly<Record<SocketRole, (reading: string) => string>> = {
+  read: (reading) => reading,
+  set: setSocketOf,
+  config: configSocketOf,
+};
+
 /**
  * What may be changed on each socket is for the file system to say.
- * @param socket the path of this one
+ * @param reading the path of the one that reads
  */
-export function unixAccess(role: SocketRole, socket: string): Access {
-  const base = role === 'read' ? socket : socket.replace(/-(?:set|config)(\.[^./]*)?$/, '$1');
-  const sockets = { set: setSocketOf(base), config: configSocketOf(base) };
-  const denied = (what: string, where: string): RpcError =>
-    new RpcError('PERMISSION_DENIED', `${role === 'read' ? 'this socket is for reading: ' : ''}${what} on ${where}`);
+export function unixAccess(role: SocketRole, reading: string): Access {
+  const denied = (what: string, ...roles: SocketRole[]): RpcError => {
+    const where = roles.map((needed) => SOCKETS[needed](reading)).join(' and ');
+    const why = role === 'read' ? 'this socket is for reading: ' : '';
+    return new RpcError('PERMISSION_DENIED', `${why}${what} on ${where}`);
+  };
   const check = (what: string, names: readonly string[]): void => {
     const needed = isConfiguration(names) ? 'config' : 'set';
-    if (role !== needed) throw denied(what, sockets[needed]);
+    if (role !== needed) throw denied(what, needed);
   };
   return {
     checkRead: () => undefined,
     checkSet: () => {
-      if (role === 'read') throw denied('Set is served', `${sockets.set} and ${sockets.config}`);
+      if (role === 'read') throw denied('Set is served', 'set', 'config');
     },
     checkWrite: ({ steps }) =>
       check(

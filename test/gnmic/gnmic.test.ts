@@ -58,11 +58,11 @@ beforeEach(async () => {
   changes = [];
   calls = [];
   configCalls = [];
-  const base = dependencies();
+  const [base, socket] = [dependencies(), join(dir, 'gnmi.sock')];
   servers = [
-    await startNorthbound({ socket: join(dir, 'gnmi.sock') }, base),
-    await startNorthbound({ socket: join(dir, 'gnmi-set.sock'), role: 'set' }, base),
-    await startNorthbound({ socket: join(dir, 'gnmi-config.sock'), role: 'config' }, base),
+    await startNorthbound({ socket }, base),
+    await startNorthbound({ socket, role: 'set' }, base),
+    await startNorthbound({ socket, role: 'config' }, base),
   ];
 });
 afterEach(async () => {
