@@ -7,6 +7,7 @@ import {
   LONGEST_CONFIRM_MS,
   type PlaneChanges,
   SHORTEST_CONFIRM_MS,
+  isNothing,
 } from '../model/config-change.ts';
 import type { ConfigText } from '../northbound/client.ts';
 import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
@@ -95,7 +96,7 @@ const diff = async (context: Context): Promise<ExitCode> =>
 
 function showPlan(context: Context, plan: ConfigPlan): ExitCode {
   const { ok, errors, changed, planes = [] } = plan;
-  const isSame = changed.length === 0 && planes.every((one) => one.added + one.changed + one.removed === 0);
+  const isSame = changed.length === 0 && isNothing(planes);
   if (context.options.output === 'json') printJson(context, plan);
   else if (!ok) context.err(['cnpctl: the configuration has errors:', ...errors.map(printable), ''].join('\n'));
   else if (isSame) print(context, ['nothing would change']);
@@ -135,10 +136,9 @@ function showOutcome(context: Context, outcome: ConfigOutcome, done: string): Ex
   const { ok, errors, changed, planes = [], health, problems = [], confirmBy } = outcome;
   if (context.options.output === 'json') printJson(context, outcome);
   else if (ok) {
-    const isChanged = planes.some((one) => one.added + one.changed + one.removed > 0);
     print(context, [
       changed.length === 0 ? `${done}: nothing changed` : `${done}: changed ${changed.join(', ')}`,
-      ...(isChanged ? planes.flatMap(planeLines) : []),
+      ...(isNothing(planes) ? [] : planes.flatMap(planeLines)),
       ...(health ? [`health: ${health}`] : []),
       ...problems.map((problem) => `  ${printable(problem)}`),
       ...(confirmBy === undefined

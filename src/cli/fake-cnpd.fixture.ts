@@ -1,10 +1,10 @@
 // Not part of cnpctl: a cnpd that answers from a state, and a command line run against it, for the tests of this
 // folder.
+import type { ConfigOutcome } from '../model/config-change.ts';
 import { LogLevels } from '../model/log-levels.ts';
 import type { CnpdState } from '../model/state.ts';
 import { eventLoopWork } from '../model/work.ts';
 import { type NorthboundClient, NorthboundError } from '../northbound/client.ts';
-import type { ReloadOutcome } from '../northbound/dependencies.ts';
 import { exampleState, sourceOf } from '../northbound/state.fixture.ts';
 import { localGet } from '../northbound/local.ts';
 import type { CliDependencies } from './context.ts';
@@ -15,7 +15,7 @@ const work = eventLoopWork();
 /** A cnpd with this state, without a socket in between. */
 export function fakeCnpd(
   state: CnpdState,
-  reload: ReloadOutcome = { ok: true, errors: [], changed: [] },
+  reload: ConfigOutcome = { ok: true, errors: [], changed: [] },
 ): NorthboundClient {
   return {
     get: (names) => localGet(sourceOf(state), names, work),

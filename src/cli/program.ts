@@ -13,6 +13,7 @@ import {
   type GlobalOptions,
   print,
   printJson,
+  usage,
   withCnpd,
 } from './context.ts';
 import { showBgp, showBgpList } from './bgp.ts';
@@ -72,10 +73,7 @@ export async function runCnpctl(argv: readonly string[], dependencies: CliDepend
     code = result;
   });
   const expanded = expandCommands(argv, describeCommand(program));
-  if (!expanded.ok) {
-    dependencies.err(`cnpctl: ${expanded.error}\n`);
-    return EXIT.usage;
-  }
+  if (!expanded.ok) return usage(dependencies, expanded.error);
   try {
     await program.parseAsync(expanded.argv, { from: 'user' });
     return code;
@@ -125,8 +123,7 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
       const [here, command] = [context(), args.at(-1) as Command];
       const error = targetError(here.options, command);
       if (error === undefined) return finish(await run(here, ...(args.slice(0, -1) as never[])));
-      dependencies.err(`cnpctl: ${error}\n`);
-      finish(EXIT.usage);
+      finish(usage(here, error));
     };
   addShow(program, act);
   addGroup(program, act);

@@ -8,6 +8,7 @@ import { MAX_FILE_BYTES } from '../intent/yaml-limits.ts';
 import { manualClock } from '../model/clock.ts';
 import type { ConfigOutcome } from '../model/config-change.ts';
 import { silentLog } from '../model/log.ts';
+import { eventLoopWork } from '../model/work.ts';
 import { ConfigChanges } from './config-changes.ts';
 import { tryConfig, writeConfig } from './config-store.ts';
 import { IntentFile, readIntentFile } from './intent-file.ts';
@@ -57,6 +58,7 @@ function started(text?: string): ConfigChanges {
     reloading: (run) => run(),
     isStopping: () => isStopping,
     clock,
+    work: eventLoopWork(),
     now: () => new Date(clock.now()),
     count: (name) => void counts.push(name),
     log: silentLog,
@@ -283,10 +285,11 @@ describe('as values', () => {
     expect(onDisk()).toBe(WARN);
   });
 
-  test('what is in force is shown with its defaults, and put together once', () => {
+  test('what is in force is shown with its defaults, and put together once', async () => {
     const changes = started(INFO);
-    expect(changes.shown()).toBe(changes.shown());
-    expect(changes.state()).toMatchObject({ persistent: true, log: { text: '{"level":"info"}' } });
-    expect(changes.state().log).toBe(changes.state().log);
+    expect(await changes.shown()).toBe(await changes.shown());
+    const state = await changes.state();
+    expect(state).toMatchObject({ persistent: true, log: { text: '{"level":"info"}' } });
+    expect((await changes.state()).log).toBe(state.log);
   });
 });

@@ -17,33 +17,28 @@ import type {
 import type { ConfigurationState } from '../model/configuration-state.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { ChangeRefusal } from '../model/group-change.ts';
-import type { Count, Log } from '../model/log.ts';
 import { type Result, fail, ok } from '../model/result.ts';
+import type { Work } from '../model/work.ts';
 import { fileRefusal } from './config-file-rules.ts';
+import { ConfigKeeping, type KeepingDependencies } from './config-keeping.ts';
 import { ConfigShown } from './config-shown.ts';
-import { type Config, type IntentFile, readConfig, withoutPlace } from './intent-file.ts';
+import { type Config, readConfig, withoutPlace } from './intent-file.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
-export interface ConfigChangesDependencies {
-  readonly file: IntentFile;
+export interface ConfigChangesDependencies extends KeepingDependencies {
   /** Runs tasks one after another; plans are such tasks too. */
   readonly inTurn: <T>(run: () => Promise<T>) => Promise<T>;
   /** Puts what the file has in force into the plan and the carriers. */
   readonly follow: (before: Intent) => Promise<ConfigOutcome>;
   /** What the second would change in place of the first. */
   readonly compare: (before: Intent, after: Intent) => Promise<Changes>;
-  /** As writeConfig(). */
-  readonly write: (file: string, text: string) => Promise<string | undefined>;
-  /** As tryConfig(). */
-  readonly tryWrite: (file: string, text: string) => Promise<void>;
   /** Tells the service manager. */
   readonly reloading: (run: () => Promise<ConfigOutcome>) => Promise<ConfigOutcome>;
   readonly isStopping: () => boolean;
   readonly clock: Clock;
+  readonly work: Work;
   /** Of the day. */
   readonly now: () => Date;
-  readonly count: Count;
-  readonly log: Log;
 }
 
 /** A configuration that waits for its confirmation. */
@@ -70,10 +65,13 @@ export class ConfigChanges implements ConfigActions {
   readonly #waitingPlans = new WaitingRoom('plans', MOST_PLANS);
   /** The reload that waits for its turn. */
   #reloadWaits: Promise<ConfigOutcome> | undefined;
-  readonly #shown = new ConfigShown();
+  readonly #keeping: ConfigKeeping;
+  readonly #shown: ConfigShown;
 
   constructor(dependencies: ConfigChangesDependencies) {
     this.#dependencies = dependencies;
+    this.#keeping = new ConfigKeeping(dependencies);
+    this.#shown = new ConfigShown(dependencies.work);
   }
 
   stop(): void {
@@ -159,7 +157,7 @@ export class ConfigChanges implements ConfigActions {
   async #apply(config: Config, terms: ChangeTerms): Promise<Answer<ConfigOutcome>> {
     const { file, follow, reloading, log } = this.#dependencies;
     if (this.#trial) return conflict(this.#awaited(this.#trial));
-    const refused = fileRefusal(file, config, terms) ?? (await this.#keep(config, terms));
+    const refused = fileRefusal(file, config, terms) ?? (await this.#keeping.keep(config.text, terms));
     if (refused) return fail(refused);
     const former = file.inForce;
     const { confirmMs } = terms;
@@ -172,42 +170,6 @@ export class ConfigChanges implements ConfigActions {
       confirmBy === undefined ? 'another configuration is in force' : 'another configuration is in force on trial',
     );
     return ok(confirmBy === undefined ? outcome : { ...outcome, confirmBy });
-  }
-
-  /** Before it is in force: a full disk must not leave a half. */
-  async #keep({ text }: Config, { confirmMs, isTemporary }: ChangeTerms): Promise<ChangeRefusal | undefined> {
-    if (isTemporary) return undefined;
-    return confirmMs === undefined ? this.#write(text) : this.#tried(text);
-  }
-
-  /** A trial that could not be confirmed is not begun. */
-  async #tried(text: string): Promise<ChangeRefusal | undefined> {
-    const { file, tryWrite } = this.#dependencies;
-    try {
-      await tryWrite(file.path, text);
-      return undefined;
-    } catch (error) {
-      return this.#notStored(error);
-    }
-  }
-
-  async #write(text: string): Promise<ChangeRefusal | undefined> {
-    const { file, write, log } = this.#dependencies;
-    try {
-      const doubt = file.now() === text ? undefined : await write(file.path, text);
-      if (doubt !== undefined) log.warn({ error: doubt }, 'the new file may not survive a power failure');
-    } catch (error) {
-      return this.#notStored(error);
-    }
-    file.written(text);
-    return undefined;
-  }
-
-  #notStored(error: unknown): ChangeRefusal {
-    const { count, log } = this.#dependencies;
-    count('intent.write.failed');
-    log.error({ error: messageOf(error) }, 'cannot write the file');
-    return { code: 'not-stored', errors: [messageOf(error)] };
   }
 
   #begin(trial: Omit<Trial, 'confirmBy' | 'cancelTimer'>, confirmMs: number): Trial {
@@ -261,7 +223,7 @@ export class ConfigChanges implements ConfigActions {
       const now = file.now();
       if (!trial.isTemporary && now !== file.loaded && now !== trial.config.text)
         return conflict(`${file.path} has changed meanwhile: restore it, or roll back; this configuration still waits`);
-      const refused = trial.isTemporary ? undefined : await this.#write(trial.config.text);
+      const refused = trial.isTemporary ? undefined : await this.#keeping.write(trial.config.text);
       if (refused) return fail({ ...refused, errors: [...refused.errors, 'the configuration in force still waits'] });
       this.#end(trial);
       count('intent.apply.confirmed');
@@ -291,14 +253,14 @@ export class ConfigChanges implements ConfigActions {
     });
   }
 
-  shown(): ShownConfig {
+  shown(): Promise<ShownConfig> {
     return this.#shown.of(this.#dependencies.file.inForce.text);
   }
 
   /** For gNMI. */
-  state(): ConfigurationState {
+  async state(): Promise<ConfigurationState> {
     const { inForce, isPersistent } = this.#dependencies.file;
-    return { persistent: isPersistent, ...this.#shown.sections(inForce.text) };
+    return { persistent: isPersistent, ...(await this.#shown.sections(inForce.text)) };
   }
 
   #queued<T>(run: () => Promise<Answer<T>>, waiting = this.#waitingChanges): Promise<Answer<T>> {

@@ -2,6 +2,7 @@
 import { shownConfig } from '../intent/effective.ts';
 import type { ShownConfig } from '../model/config-change.ts';
 import { CONFIG_SECTIONS, type ConfigurationState, JsonText, configField } from '../model/configuration-state.ts';
+import { type Work, finish } from '../model/work.ts';
 
 type Sections = Omit<ConfigurationState, 'persistent'>;
 
@@ -13,21 +14,29 @@ const sectionsOf = (tree: Readonly<Record<string, unknown>>): Sections =>
     ]),
   );
 
+/** In one turn of the event loop. */
+const BUDGET_MS = 4;
+
 export class ConfigShown {
+  readonly #work: Work;
   #text: string | undefined;
-  #shown: ShownConfig | undefined;
-  #sections: Sections | undefined;
+  #shown: Promise<ShownConfig> | undefined;
+  #sections: Promise<Sections> | undefined;
+
+  constructor(work: Work) {
+    this.#work = work;
+  }
 
   /** @param text a valid cnpd.yaml */
-  of(text: string): ShownConfig {
+  of(text: string): Promise<ShownConfig> {
     if (this.#shown && this.#text === text) return this.#shown;
     [this.#text, this.#sections] = [text, undefined];
-    return (this.#shown = shownConfig(text));
+    return (this.#shown = finish(this.#work, shownConfig(text), BUDGET_MS));
   }
 
   /** By section, as gNMI serves it. */
-  sections(text: string): Sections {
-    const { tree } = this.of(text);
-    return (this.#sections ??= sectionsOf(tree as Record<string, unknown>));
+  sections(text: string): Promise<Sections> {
+    const shown = this.of(text);
+    return (this.#sections ??= shown.then(({ tree }) => sectionsOf(tree as Record<string, unknown>)));
   }
 }

@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../model/error-text.ts';
+import { syncDirectory } from './sync-directory.ts';
 
 /** Of a file that was not there: keys may be in it. */
 const NEW_MODE = 0o600;
@@ -85,13 +86,4 @@ async function giveAs(handle: FileHandle, former: { uid: number; gid: number; mo
   const { uid, gid } = await handle.stat();
   if (uid !== former.uid || gid !== former.gid) await handle.chown(former.uid, former.gid);
   await handle.chmod(former.mode & PERMISSIONS);
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }

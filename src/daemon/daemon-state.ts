@@ -38,7 +38,7 @@ export interface ShownParts {
   readonly started: () => boolean;
   readonly kernel: () => KernelParts | undefined;
   readonly receivers: () => Receivers | undefined;
-  readonly configuration: () => ConfigurationState;
+  readonly configuration: () => Promise<ConfigurationState>;
 }
 
 export function daemonState(parts: ShownParts, told: Pick<StateDependencies, 'problems' | 'waitsFor'>): StateSource {

@@ -154,11 +154,7 @@ async function main(argv: readonly string[]): Promise<number> {
     schema: () => void process.stdout.write(`${JSON.stringify(intentJsonSchema(), null, 2)}\n`),
     replay: async (file, view, { output, partial = false }) => {
       const { replayCommand } = await import('../replay/command.ts');
-      const streams = {
-        out: (text: string) => void process.stdout.write(text),
-        err: (text: string) => void process.stderr.write(text),
-      };
-      status = await replayCommand(file, view, { output, partial }, streams);
+      status = await replayCommand(file, view, { output, partial }, writers);
     },
     uninstall: async ({ runDir, stateDir }) => {
       const { uninstall } = await import('./uninstall.ts');

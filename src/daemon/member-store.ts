@@ -10,6 +10,7 @@ import { NO_GROUPS, type RunTimeGroups, changedGroups } from '../intent/run-time
 import { formatAddress } from '../model/address.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { GroupChange } from '../model/group-change.ts';
+import { syncDirectory } from './sync-directory.ts';
 
 const NAME = 'members.json';
 /** As left in a directory: for uninstall. */
@@ -209,10 +210,5 @@ async function writeNew(path: string, text: string): Promise<void> {
 
 async function replace(path: string): Promise<void> {
   await rename(`${path}.new`, path);
-  const directory = await open(dirname(path), 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await syncDirectory(dirname(path));
 }

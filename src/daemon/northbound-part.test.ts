@@ -1,5 +1,7 @@
-import { copyFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { expect, test } from 'vitest';
 import type { NorthboundIntent } from '../intent/intent.ts';
@@ -43,6 +45,26 @@ const taken = async (port: number, host: string): Promise<() => Promise<void>> =
   await new Promise<void>((resolve) => server.listen(port, host, resolve));
   return () => new Promise((resolve) => server.close(() => resolve()));
 };
+
+test('a socket of the configuration that cannot be had is a problem of its own, and had after the next reload', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'cnpd-northbound-'));
+  const settings = { gnmiSocket: join(dir, 'gnmi.sock') };
+  const inTheWay = join(dir, 'gnmi-config.sock');
+  const part = new NorthboundPart(manualClock());
+  const codes = (): string[] => part.problems(settings).map(({ code }) => code);
+  try {
+    writeFileSync(inTheWay, '');
+    await part.open(settings, dependencies());
+    await part.serve(settings);
+    expect(codes()).toEqual(['gnmi.config-refused']);
+    rmSync(inTheWay);
+    await part.serve(settings);
+    expect(codes()).toEqual([]);
+  } finally {
+    await part.close();
+    rmSync(dir, { recursive: true });
+  }
+});
 
 test('gNMI over TCP follows the file, and the files of its certificates; what cannot be used is a problem', async () => {
   const files = new Certificates();

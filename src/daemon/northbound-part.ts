@@ -2,11 +2,11 @@
 // changes their groups but not their path. The reload is requested through the socket, and a new path that fails would
 // leave the operator without one. The socket of Set exists only on a router that takes part in groups: everything is
 // off until the file turns it on (PNC-6-e).
-import { groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
+import { configSocketRefused, groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent, NorthboundIntent } from '../intent/intent.ts';
 import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
-import { configSocketOf, setSocketOf } from '../model/paths.ts';
+import { setSocketOf } from '../model/paths.ts';
 import type { NorthboundDependencies } from '../northbound/dependencies.ts';
 import { type Northbound, startNorthbound } from '../northbound/server.ts';
 import { removeStale } from '../northbound/socket.ts';
@@ -91,8 +91,10 @@ export class NorthboundPart {
     this.#configRefusal = undefined;
     if (!this.#inForce || !this.#dependencies || this.#configurer) return;
     try {
-      const socket = configSocketOf(this.#inForce.gnmiSocket);
-      this.#configurer = await startNorthbound({ socket, role: 'config' }, this.#dependencies);
+      this.#configurer = await startNorthbound(
+        { socket: this.#inForce.gnmiSocket, role: 'config' },
+        this.#dependencies,
+      );
     } catch (error) {
       this.#configRefusal = messageOf(error);
     }
@@ -107,8 +109,8 @@ export class NorthboundPart {
         else await removeStale(setSocketOf(this.#inForce.gnmiSocket));
         this.#setter = undefined;
       } else if (!this.#setter) {
-        const socket = setSocketOf(this.#inForce.gnmiSocket);
-        this.#setter = await startNorthbound({ socket, group: setGroupOf(desired), role: 'set' }, this.#dependencies);
+        const options = { socket: this.#inForce.gnmiSocket, group: setGroupOf(desired), role: 'set' } as const;
+        this.#setter = await startNorthbound(options, this.#dependencies);
         this.#setGroup = desired.gnmiSetGroup;
       } else if (this.#setGroup !== desired.gnmiSetGroup) {
         this.#setter.giveTo(setGroupOf(desired));
@@ -142,7 +144,8 @@ export class NorthboundPart {
     return [
       ...(gnmiSocket === desired.gnmiSocket ? [] : [socketWaits(gnmiSocket, desired.gnmiSocket)]),
       ...(this.#refusal === undefined ? [] : [groupWaits(this.#refusal)]),
-      ...[this.#setRefusal, this.#configRefusal].flatMap((reason) => (reason ? [setSocketRefused(reason)] : [])),
+      ...(this.#setRefusal === undefined ? [] : [setSocketRefused(this.#setRefusal)]),
+      ...(this.#configRefusal === undefined ? [] : [configSocketRefused(this.#configRefusal)]),
       ...(this.#tcp?.problems() ?? []),
     ];
   }

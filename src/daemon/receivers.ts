@@ -68,17 +68,8 @@ export class Receivers {
     });
     const neighbors = (this.#neighbors = Neighbors.open());
     this.flowControl = new FlowControlSupervisor({
-      ...{
-        poller,
-        clock,
-        work,
-        count,
-        routesBack,
-        neighbors,
-        interfaceName,
-        recorder,
-        log: logging.component('flow-control'),
-      },
+      ...{ poller, clock, work, count, recorder, routesBack, neighbors, interfaceName },
+      log: logging.component('flow-control'),
     });
   }
 

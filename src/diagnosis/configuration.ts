@@ -86,6 +86,16 @@ export const setSocketRefused = (reason: string): Problem => ({
   remedy: 'correct gnmi in cnpd.yaml, and restart cnpd; `cnpctl group` works as root if the socket is there',
 });
 
+/** @param reason why the socket on which the configuration is changed is not there */
+export const configSocketRefused = (reason: string): Problem => ({
+  code: 'gnmi.config-refused',
+  feature: 'gnmi',
+  problem: `the configuration cannot be changed over its socket: ${reason}`,
+  remedy:
+    'remove what is in the way and `cnpctl reload`, or change gnmi.socket in cnpd.yaml and restart cnpd; ' +
+    'until then edit cnpd.yaml',
+});
+
 /**
  * @param how `listens`: as before, since what is declared now cannot be had. `retries`: it is tried again without a
  * reload.

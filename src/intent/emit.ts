@@ -15,8 +15,11 @@ type Mapping = Readonly<Record<string, unknown>>;
 export const isMapping = (node: unknown): node is Mapping =>
   typeof node === 'object' && node !== null && !Array.isArray(node);
 
-export function emitted(tree: Mapping, comment: Comment = () => undefined): string {
-  return [...mappingLines(tree, '', [], comment)].map((line) => `${line}\n`).join('');
+export const emitted = (tree: Mapping): string => [...emittedLines(tree, () => undefined)].join('');
+
+/** One after another: a file may have tens of thousands. */
+export function* emittedLines(tree: Mapping, comment: Comment): Generator<string> {
+  for (const line of mappingLines(tree, '', [], comment)) yield `${line}\n`;
 }
 
 function* mappingLines(mapping: Mapping, indent: string, path: Path, comment: Comment): Generator<string> {
@@ -46,9 +49,9 @@ function* valueLines(head: string, node: unknown, { indent, path, comment }: Pla
     for (const [i, entry] of node.entries())
       yield* valueLines(`${indent}-`, entry, { indent: `${indent}  `, path: [...path, i], comment });
   } else if (isMapping(node)) {
-    const lines = [...mappingLines(node, indent, path, comment)];
+    const lines = mappingLines(node, indent, path, comment);
     // The first key of a list's entry stands behind its dash.
-    if (head.endsWith('-')) yield `${head} ${lines.shift()!.trimStart()}`;
+    if (head.endsWith('-')) yield `${head} ${(lines.next().value as string).trimStart()}`;
     else yield `${head}${note}`;
     yield* lines;
   } else yield `${head} ${scalarText(String(node))}${note}`;

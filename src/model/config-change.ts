@@ -100,5 +100,5 @@ export interface ConfigActions {
   rollBack(id?: string): Answer<ConfigOutcome>;
   /** The time begins anew. */
   extend(id: string, confirmMs: number): Answer<undefined>;
-  shown(): ShownConfig;
+  shown(): Promise<ShownConfig>;
 }

@@ -8,6 +8,7 @@ export const PROBLEM_CODES = [
   'gnmi.socket-waits',
   'gnmi.group-waits',
   'gnmi.set-refused',
+  'gnmi.config-refused',
   'metrics.not-listening',
   'northbound.not-listening',
   'code-points.assigned',

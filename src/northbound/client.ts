@@ -52,7 +52,6 @@ import {
   SetRequestSchema,
 } from './gen/gnmi/gnmi_pb.js';
 import { unary } from './grpc.ts';
-import type { ReloadOutcome } from './dependencies.ts';
 import { type RecordAction, recordRequest, recordingStatus } from './record-client.ts';
 import { connectError } from './socket.ts';
 
@@ -105,7 +104,7 @@ export interface NorthboundClient {
   /** Absent: all, also what is paused for neighbors. Resolves to how much is let go. */
   release(flow?: { sender: string; receiver: string; receiverQpn: number }): Promise<number>;
   /** @throws NorthboundError */
-  reload(): Promise<ReloadOutcome>;
+  reload(): Promise<ConfigOutcome>;
   /** What would change; without a text: if the file were loaded. @throws NorthboundError */
   plan(file?: ConfigText): Promise<ConfigPlan>;
   /** Needs the socket of the configuration. @throws NorthboundError */

@@ -28,6 +28,6 @@ export function fakeConfig(calls: ConfigCall[] = []): ConfigActions {
     confirm: async (id) => (note({ call: 'confirm', id }), ok(undefined)),
     rollBack: async (id) => (note({ call: 'rollBack', id }), ok(outcome)),
     extend: async (id, confirmMs) => (note({ call: 'extend', id, confirmMs }), ok(undefined)),
-    shown: () => ({ text: 'router: { name: leaf1 }\n', tree: { router: { name: 'leaf1' } }, defaults: [] }),
+    shown: async () => ({ text: 'router: { name: leaf1 }\n', tree: { router: { name: 'leaf1' } }, defaults: [] }),
   };
 }

@@ -1,6 +1,6 @@
 // cnpd.v1.Control: the configuration as a file: plan, apply, confirm, roll back, show, reload.
 import { create } from '@bufbuild/protobuf';
-import type { ChangeTerms, ConfigOutcome } from '../model/config-change.ts';
+import type { ChangeTerms, Changes, ConfigOutcome } from '../model/config-change.ts';
 import type { ChangeRefusal } from '../model/group-change.ts';
 import type { Result } from '../model/result.ts';
 import { checkConfirmMs } from './confirm-time.ts';
@@ -16,13 +16,15 @@ import {
 import { clip } from './paths.ts';
 import { refusal } from './rpc-error.ts';
 
-const outcome = ({ planes = [], ...rest }: ConfigOutcome) =>
+const planesOf = (planes: Changes = []) => planes.map(({ entries, ...plane }) => ({ ...plane, entries: [...entries] }));
+
+const outcome = ({ planes, ...rest }: ConfigOutcome) =>
   create(ReloadResponseSchema, {
     ...rest,
     errors: [...rest.errors],
     changed: [...rest.changed],
     problems: [...(rest.problems ?? [])],
-    planes: planes.map(({ entries, ...plane }) => ({ ...plane, entries: [...entries] })),
+    planes: planesOf(planes),
   });
 
 function done<T>(result: Result<T, ChangeRefusal>): T {
@@ -48,9 +50,9 @@ export function configHandlers({ reload, config }: NorthboundDependencies['actio
   return {
     reload: async () => outcome(await reload()),
     plan: async ({ text, name }: PlanRequest) => {
-      const { ok, errors, changed, planes = [] } = done(await config.plan(text, nameOf(name)));
-      const told = planes.map(({ entries, ...plane }) => ({ ...plane, entries: [...entries] }));
-      return create(PlanResponseSchema, { ok, errors: [...errors], changed: [...changed], planes: told });
+      const { ok, errors, changed, planes } = done(await config.plan(text, nameOf(name)));
+      const lists = { errors: [...errors], changed: [...changed], planes: planesOf(planes) };
+      return create(PlanResponseSchema, { ok, ...lists });
     },
     apply: async (request: ApplyRequest) =>
       outcomeOf(await config.apply(request.text, nameOf(request.name), termsOf(request))),
@@ -60,7 +62,7 @@ export function configHandlers({ reload, config }: NorthboundDependencies['actio
     },
     rollback: async () => outcome(done(await config.rollBack())),
     configuration: async () => {
-      const { text, tree, defaults } = config.shown();
+      const { text, tree, defaults } = await config.shown();
       return create(ConfigurationResponseSchema, { text, json: JSON.stringify(tree), defaults: [...defaults] });
     },
   };

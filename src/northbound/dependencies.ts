@@ -11,13 +11,10 @@ import type { ApplyChanges } from './set.ts';
 import type { Subscriptions } from './subscribe/service.ts';
 import type { UnreadAnswers } from './unread.ts';
 
-/** The result of a reload, as in `status.intent.lastReload`. */
-export type ReloadOutcome = ConfigOutcome;
-
 export interface NorthboundDependencies {
   readonly source: StateSource;
   readonly actions: {
-    reload(): Promise<ReloadOutcome>;
+    reload(): Promise<ConfigOutcome>;
     readonly set: ApplyChanges;
     readonly config: ConfigActions;
     /** The argument as the client wrote it. */

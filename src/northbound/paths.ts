@@ -23,6 +23,12 @@ export interface CheckedPath {
   readonly pattern: boolean;
 }
 
+/** The path of these names, which are known to exist: without keys and wildcards. */
+export const checkedNames = (names: readonly string[]): CheckedPath => ({
+  steps: names.map((name) => ({ name, keys: new Map(), keyed: false })),
+  pattern: false,
+});
+
 const MAX_ELEMENTS = 32;
 
 /** One path element as text: `senders[prefix=::/0]`, with `]` and `\` escaped as the conventions say. */

@@ -2,7 +2,7 @@
 // client's certificate have rights to paths, each with all that is below it.
 import type { PeerCertificate } from 'node:tls';
 import { configSocketOf, setSocketOf } from '../model/paths.ts';
-import { type CheckedPath, clip } from './paths.ts';
+import { type CheckedPath, checkedNames, clip } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
 
 export type Certificate = PeerCertificate | undefined;
@@ -34,23 +34,31 @@ export type SocketRole = 'read' | 'set' | 'config';
 
 const isConfiguration = (names: readonly string[]): boolean => names[1] === 'configuration';
 
+/** Paths of the unix sockets beside the one that reads. */
+export const SOCKETS: Readonly<Record<SocketRole, (reading: string) => string>> = {
+  read: (reading) => reading,
+  set: setSocketOf,
+  config: configSocketOf,
+};
+
 /**
  * What may be changed on each socket is for the file system to say.
- * @param socket the path of this one
+ * @param reading the path of the one that reads
  */
-export function unixAccess(role: SocketRole, socket: string): Access {
-  const base = role === 'read' ? socket : socket.replace(/-(?:set|config)(\.[^./]*)?$/, '$1');
-  const sockets = { set: setSocketOf(base), config: configSocketOf(base) };
-  const denied = (what: string, where: string): RpcError =>
-    new RpcError('PERMISSION_DENIED', `${role === 'read' ? 'this socket is for reading: ' : ''}${what} on ${where}`);
+export function unixAccess(role: SocketRole, reading: string): Access {
+  const denied = (what: string, ...roles: SocketRole[]): RpcError => {
+    const where = roles.map((needed) => SOCKETS[needed](reading)).join(' and ');
+    const why = role === 'read' ? 'this socket is for reading: ' : '';
+    return new RpcError('PERMISSION_DENIED', `${why}${what} on ${where}`);
+  };
   const check = (what: string, names: readonly string[]): void => {
     const needed = isConfiguration(names) ? 'config' : 'set';
-    if (role !== needed) throw denied(what, sockets[needed]);
+    if (role !== needed) throw denied(what, needed);
   };
   return {
     checkRead: () => undefined,
     checkSet: () => {
-      if (role === 'read') throw denied('Set is served', `${sockets.set} and ${sockets.config}`);
+      if (role === 'read') throw denied('Set is served', 'set', 'config');
     },
     checkWrite: ({ steps }) =>
       check(
@@ -102,16 +110,11 @@ export function certificateAccess(rights: readonly Right[]): Access {
       const { who, allowed } = allowedTo('write', certificate);
       if (allowed.length === 0) throw new RpcError('PERMISSION_DENIED', `Set: ${who} may write nothing`);
     },
-    checkControl: ({ what, path }, certificate) => check(what, pathOf(path), certificate),
+    checkControl: ({ what, path }, certificate) => check(what, checkedNames(path), certificate),
     checkRead: (path, certificate) => check('read', path, certificate),
     checkWrite: (path, certificate) => check('write', path, certificate),
   };
 }
-
-const pathOf = (names: readonly string[]): CheckedPath => ({
-  steps: names.map((name) => ({ name, keys: new Map(), keyed: false })),
-  pattern: false,
-});
 
 /** A wildcard in place of a name of the right reaches beyond it. */
 const covers = (right: string, steps: CheckedPath['steps']): boolean =>

@@ -5,12 +5,13 @@ import type { Server as Listener, Socket } from 'node:net';
 import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { addControl } from './control.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
-import { type SocketRole, unixAccess } from './rights.ts';
+import { SOCKETS, type SocketRole, unixAccess } from './rights.ts';
 import { addGnmi } from './services.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
 import { type TcpSettings, listenTcp, tcpAccess } from './tcp.ts';
 
 interface NorthboundOptions {
+  /** The one that reads. Those of the other roles are beside it. */
   readonly socket: string;
   /** Number of the group that may connect besides root. */
   readonly group?: number | undefined;
@@ -61,9 +62,10 @@ export async function startNorthbound(
   options: NorthboundOptions,
   dependencies: NorthboundDependencies,
 ): Promise<Northbound> {
-  const { socket, group, role = 'read', maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const { group, role = 'read', maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const socket = SOCKETS[role](options.socket);
   const grpc = grpcServer(MAX_BYTES[role]);
-  const access = unixAccess(role, socket);
+  const access = unixAccess(role, options.socket);
   addGnmi(grpc, { access, maxAnswerBytes }, dependencies);
   addControl(grpc, access, dependencies);
   const connections = new Connections(grpc, dependencies);

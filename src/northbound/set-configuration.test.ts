@@ -22,7 +22,7 @@ const GROUP = { path: groupPath({ group: '2001:db8:aa::1' }), val: json({}) };
 async function set(
   request: MessageInitShape<typeof SetRequestSchema>,
   config?: ConfigActions,
-  access: Access = unixAccess('config', '/run/gnmi-config.sock'),
+  access: Access = unixAccess('config', '/run/gnmi.sock'),
 ) {
   const calls: ConfigCall[] = [];
   const certificate = { subject: { CN: 'operator' } } as never;
@@ -140,7 +140,7 @@ describe('gNMI Set of the configuration', () => {
     ],
   ])('refused: %s', async (_, request, message) => {
     const { answer, calls } = await set(request, undefined, {
-      ...unixAccess('config', '/run/gnmi-config.sock'),
+      ...unixAccess('config', '/run/gnmi.sock'),
       checkWrite: () => undefined,
     });
     expect(answer).toMatch(message);
@@ -163,8 +163,8 @@ describe('who may change the configuration', () => {
   const rights = (...write: string[]) => certificateAccess([{ name: 'operator', read: [], write }]);
   const LOG = { update: [to({ level: 'warn' }, 'log')] };
   test.each<[string, Access, boolean]>([
-    ['the socket of the configuration', unixAccess('config', '/run/gnmi-config.sock'), true],
-    ['the socket of Set', unixAccess('set', '/run/gnmi-set.sock'), false],
+    ['the socket of the configuration', unixAccess('config', '/run/gnmi.sock'), true],
+    ['the socket of Set', unixAccess('set', '/run/gnmi.sock'), false],
     ['the socket that reads', unixAccess('read', '/run/gnmi.sock'), false],
     ['plaintext', plaintextAccess, false],
     ['a right to it', rights('/cnpd/configuration'), true],
@@ -180,7 +180,7 @@ describe('who may change the configuration', () => {
   });
 
   test('members of groups are not set where the configuration is', async () => {
-    expect((await set({ update: [GROUP] }, undefined, unixAccess('set', '/run/gnmi-set.sock'))).answer).toHaveLength(1);
+    expect((await set({ update: [GROUP] }, undefined, unixAccess('set', '/run/gnmi.sock'))).answer).toHaveLength(1);
     expect((await set({ update: [GROUP] })).answer).toBe('PERMISSION_DENIED: this is changed on /run/gnmi-set.sock');
   });
 

@@ -4,15 +4,12 @@ import type { ChangeTerms, ConfigActions, SectionChange } from '../model/config-
 import type { ChangeRefusal } from '../model/group-change.ts';
 import type { Result } from '../model/result.ts';
 import type { CommitAction } from './commit.ts';
-import type { CheckedPath } from './paths.ts';
+import { checkedNames } from './paths.ts';
 import type { CheckPath } from './rights.ts';
 import { RpcError, refusal } from './rpc-error.ts';
 import { type CheckedChange, jsonOf } from './set-value.ts';
 
-const WHOLE: CheckedPath = {
-  steps: ['cnpd', 'configuration'].map((name) => ({ name, keys: new Map<string, string>(), keyed: false })),
-  pattern: false,
-};
+const WHOLE = checkedNames(['cnpd', 'configuration']);
 
 export const isOfConfiguration = ({ checked: { steps } }: CheckedChange): boolean => steps[1]?.name === 'configuration';
 

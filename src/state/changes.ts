@@ -125,27 +125,41 @@ class Tally {
   }
 }
 
+/** How objects of one kind are told apart, and counted. */
+interface Kind<T> {
+  readonly key: (one: T) => string;
+  readonly object: (one: T) => object;
+  readonly note: (operation: ChangedEntry['operation'], one: T, detail: () => string) => void;
+}
+
 /** Objects in a step. */
 const STEP = 64;
 
+function* compare<T>(before: Iterable<T>, after: Iterable<T>, { key, object, note }: Kind<T>): Steps {
+  const left = new Map<string, T>();
+  let steps = 0;
+  for (const one of before) {
+    left.set(key(one), one);
+    if (++steps % STEP === 0) yield;
+  }
+  for (const one of after) {
+    const former = left.get(key(one));
+    left.delete(key(one));
+    const differences = former && differencesOf(object(former), object(one));
+    if (!differences) note('add', one, () => fieldsOf(object(one)).join(', '));
+    else if (differences.length > 0) note('change', one, () => differences.join(', '));
+    if (++steps % STEP === 0) yield;
+  }
+  for (const one of left.values()) note('remove', one, () => fieldsOf(object(one)).join(', '));
+}
+
 export function* changesBetween(before: Outcome, after: Outcome): Steps<Changes> {
   const tallies = Object.fromEntries(PLANES.map((plane) => [plane, new Tally(plane)])) as Record<Plane, Tally>;
-  const left = new Map<string, Entry>();
-  let steps = 0;
-  for (const entry of entriesOf(before)) {
-    left.set(`${entry.plane} ${entry.key}`, entry);
-    if (++steps % STEP === 0) yield;
-  }
-  for (const { plane, key, object } of entriesOf(after)) {
-    const former = left.get(`${plane} ${key}`);
-    left.delete(`${plane} ${key}`);
-    const differences = former && differencesOf(former.object, object);
-    if (!former) tallies[plane].note('add', key, () => fieldsOf(object).join(', '));
-    else if (differences!.length > 0) tallies[plane].note('change', key, () => differences!.join(', '));
-    if (++steps % STEP === 0) yield;
-  }
-  for (const { plane, key, object } of left.values())
-    tallies[plane].note('remove', key, () => fieldsOf(object).join(', '));
+  yield* compare(entriesOf(before), entriesOf(after), {
+    key: ({ plane, key }) => `${plane} ${key}`,
+    object: (entry) => entry.object,
+    note: (operation, { plane, key }, detail) => tallies[plane].note(operation, key, detail),
+  });
   yield* senderChanges(before.desired.senderProxies, after.desired.senderProxies, tallies['map-entries']);
   return PLANES.map((plane) => tallies[plane].changes);
 }
@@ -156,24 +170,14 @@ const senderName = (id: string): string => `sender-proxies ${id}`;
 function* senderChanges(before: SenderProxies, after: SenderProxies, tally: Tally): Steps {
   const known = after.since(before);
   if (known) return noteKnown(known, tally);
-  const left = new Map<string, SenderProxyPlan>();
-  let steps = 0;
-  for (const sender of before.all()) {
-    left.set(sender.id, sender);
-    if (++steps % STEP === 0) yield;
-  }
-  for (const sender of after.all()) {
-    const former = left.get(sender.id);
-    left.delete(sender.id);
-    const differences = former && differencesOf(former, sender);
-    if (!former) tally.note('add', senderName(sender.id), () => fieldsOf(sender).join(', '));
-    else if (differences!.length > 0) tally.note('change', senderName(sender.id), () => differences!.join(', '));
-    if (++steps % STEP === 0) yield;
-  }
-  for (const sender of left.values()) tally.note('remove', senderName(sender.id), () => fieldsOf(sender).join(', '));
+  yield* compare(before.all(), after.all(), {
+    key: ({ id }) => id,
+    object: (sender) => sender,
+    note: (operation, { id }, detail) => tally.note(operation, senderName(id), detail),
+  });
 }
 
-/** A later batch may undo an earlier one. */
+/** A later batch may undo an earlier one. An added one counts as changed: a batch does not tell them apart. */
 function noteKnown(batches: NonNullable<ReturnType<SenderProxies['since']>>, tally: Tally): void {
   const last = new Map<string, SenderProxyPlan | undefined>();
   for (const { upserts, deletes } of batches) {

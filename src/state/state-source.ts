@@ -74,7 +74,7 @@ export interface StateDependencies {
   /** Undefined while nothing is asked, and nothing is held, for neighbors. */
   readonly flowControl: () => FlowControlView | undefined;
   readonly rtt: () => RttState[];
-  readonly configuration: () => ConfigurationState;
+  readonly configuration: () => Promise<ConfigurationState>;
 }
 
 export function stateSource(m: StateDependencies): StateSource {

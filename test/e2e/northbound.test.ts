@@ -13,7 +13,7 @@ import { fail } from '../../src/model/result.ts';
 import type { CnpdState } from '../../src/model/state.ts';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { exampleState, sender, sourceOf } from '../../src/northbound/state.fixture.ts';
-import type { ReloadOutcome } from '../../src/northbound/dependencies.ts';
+import type { ConfigOutcome } from '../../src/model/config-change.ts';
 import { type Northbound, startNorthbound } from '../../src/northbound/server.ts';
 import { eventLoopWork } from '../../src/model/work.ts';
 import { measureTurns } from './support/turns.ts';
@@ -38,7 +38,7 @@ const counts = new Map<string, number>();
 
 const start = async (
   state: CnpdState = exampleState(),
-  reload: ReloadOutcome = { ok: true, errors: [], changed: [] },
+  reload: ConfigOutcome = { ok: true, errors: [], changed: [] },
 ): Promise<Northbound> => {
   const count = (name: string, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by);
   northbound = await startNorthbound(
