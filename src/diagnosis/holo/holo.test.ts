@@ -126,6 +126,15 @@ describe('each finding', () => {
       { problem: 'cnpd is in area 49.0002, Holo in 49.0001' },
     ],
     [
+      'another long area',
+      {
+        yaml: BESIDE_RECORDED.replace('area: 49.0001', 'area: 49.0001.0002.0003.04, level: 1-2'),
+        change: isis({ 'level-type': 'level-all' }),
+      },
+      'holo.isis.area',
+      { problem: 'cnpd is in area 49.0001.0002.0003.04, Holo in 49.0001' },
+    ],
+    [
       'down to Holo',
       { more: { states: new Map([['cnpd-ospf6-0', 'down']]) } },
       'holo.ospfv3.cnpd-ospf6-0.alive',

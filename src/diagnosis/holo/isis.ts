@@ -14,6 +14,7 @@ import {
 } from '../../holo/protocols.ts';
 import { type Tree, entryOf, listAt, treeAt } from '../../holo/tree.ts';
 import type { IsisIntent, Srv6Intent } from '../../intent/intent.ts';
+import { formatArea } from '../../model/isis-area.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import {
   ACTIVE,
@@ -53,11 +54,6 @@ const HMAC_MD5 = 'hmac-md5';
 const levelsOf = ({ levels }: IsisExpectation): Level[] => (levels === '1-2' ? [1, 2] : [Number(levels) as Level]);
 const covers = (type: string, level: Level): boolean => type === 'level-all' || type === `level-${level}`;
 const TYPE = { '1': 'level-1', '2': 'level-2', '1-2': 'level-all' } as const;
-const dotted = (area: Uint8Array): string =>
-  Buffer.from(area)
-    .toString('hex')
-    .replace(/^(..)(?=.)/, '$1.')
-    .replace(/(?<=\..{4}(?:.{5})*)(?=.)/g, '.');
 
 const ROWS: readonly Row[] = [
   EXISTS,
@@ -129,7 +125,7 @@ function checkLevel(view: View): Finding | undefined {
 }
 
 function checkArea({ instance, want }: View): Finding | undefined {
-  const [areas, ours] = [words(instance.config, 'area-address'), dotted(want.area)];
+  const [areas, ours] = [words(instance.config, 'area-address'), formatArea(want.area)];
   return areas.some((area) => area.toLowerCase() === ours)
     ? undefined
     : {
