@@ -16,9 +16,14 @@ export const SUITE_TITLES: Readonly<Record<SuiteName, string>> = {
   none: 'the routing daemon',
 };
 
+interface Router {
+  readonly suite?: { readonly name: SuiteName };
+}
+
+export const suiteNameOf = ({ suite }: Router): SuiteName => suite?.name ?? DEFAULT_SUITE;
+
 /** What sentences call the suite of a router. */
-export const titleOf = ({ suite }: { readonly suite?: { readonly name: SuiteName } }): string =>
-  SUITE_TITLES[suite?.name ?? DEFAULT_SUITE];
+export const titleOf = (router: Router): string => SUITE_TITLES[suiteNameOf(router)];
 
 /** A requirement of the suite's configuration. */
 export interface SuiteCheck extends Check {
