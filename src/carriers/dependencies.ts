@@ -17,7 +17,7 @@ export interface CarrierDependencies {
   /** Of the machines' events; absent: there is none. */
   readonly recorder?: Recorder | undefined;
   /** The routing daemon beside cnpd; only log lines name it. */
-  readonly suite?: SuiteName;
+  readonly suite?: SuiteName | undefined;
   /** Milliseconds since 1970, for sequence numbers and time stamps. */
   readonly wallClock?: () => number;
   /** 0 ≤ x < 1. */

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { type IpAddress, addressFromBytes } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
-import { SUITE_TITLES, type SuiteName } from '../model/router-suite.ts';
+import { DEFAULT_SUITE, SUITE_TITLES, type SuiteName } from '../model/router-suite.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { Netns } from '../kernel/netns.ts';
 import { type KernelChange, openMonitor } from '../kernel/netlink/monitor.ts';
@@ -53,8 +53,8 @@ export interface LinkAddresses {
 }
 
 interface RouterLinkOptions {
-  /** The routing daemon, for log lines. */
-  readonly suite: SuiteName;
+  /** The routing daemon, for log lines; absent: DEFAULT_SUITE. */
+  readonly suite?: SuiteName | undefined;
   /** Name of the protocol in log lines and errors, e.g. `IS-IS`. */
   readonly protocol: string;
   /** Prefix of counters, e.g. `isis`. The option that names the interface is `PREFIX.interface`. */
@@ -168,7 +168,7 @@ export class RouterLink {
     if (this.closed) return;
     this.dependencies.log.info(
       { interface: name, mtu },
-      `${protocol} link to ${SUITE_TITLES[this.opts.suite]} created`,
+      `${protocol} link to ${SUITE_TITLES[this.opts.suite ?? DEFAULT_SUITE]} created`,
     );
     this.dependencies.onUp();
     this.announceLater(0);

@@ -18,6 +18,7 @@ import type { Work } from '../model/work.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Recorder } from '../model/recording.ts';
+import { suiteNameOf } from '../model/router-suite.ts';
 import { holdMs } from '../plan/hold-times.ts';
 import { CarrierSupervisor } from './carrier-supervisor.ts';
 import type { Logging } from './logging.ts';
@@ -166,7 +167,7 @@ function createIsis(
     count,
     recorder,
     codePoints,
-    ...suiteOf(router),
+    suite: suiteNameOf(router),
     hostname: `${router.name}-cnpd`,
   });
 }
@@ -186,11 +187,9 @@ function createOspf(
     count,
     recorder,
     codePoints,
-    ...suiteOf(router),
+    suite: suiteNameOf(router),
   });
 }
-
-const suiteOf = ({ suite }: Intent['router']) => suite && { suite: suite.name };
 
 function createBgp(
   bgp: BgpIntent,

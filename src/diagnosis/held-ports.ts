@@ -3,7 +3,15 @@
 import type { Intent } from '../intent/intent.ts';
 import type { EnforceIntent } from '../intent/source.ts';
 import type { KernelError } from '../kernel/errors.ts';
-import { FQ_ROOT, type FqPort, NO_FQ_REMEDY, flowLimitFor, isScant, shortHorizon } from '../kernel/netlink/fq.ts';
+import {
+  FQ_ROOT,
+  type FqPort,
+  NO_FQ_REMEDY,
+  flowLimitFor,
+  givesWay,
+  isScant,
+  shortHorizon,
+} from '../kernel/netlink/fq.ts';
 import { HOLD_ROOT } from '../kernel/netlink/hold-tree.ts';
 import { type IpAddress, formatAddress, isLinkLocal } from '../model/address.ts';
 import { type Prefix, prefixContains, prefixOf } from '../model/prefix.ts';
@@ -66,9 +74,9 @@ function trafficCheck({ name, rootQdisc }: PortOfRouter): Check {
 function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent, makesFq: boolean): Check {
   const { name, rootQdisc, fq } = port;
   const id = `source.queue.${name}`;
-  const gives = fq?.isDefault && isScant(fq.options, flowLimitFor(buffer));
-  if (queueing !== 'htb' && fq && !gives && (!fq.own || queueing === 'fq'))
-    return fqCheck(id, port, fq, flowLimitFor(buffer));
+  const flowLimit = flowLimitFor(buffer);
+  const scant = fq && givesWay(fq, flowLimit) ? fq : undefined;
+  if (queueing !== 'htb' && fq && !scant && (!fq.own || queueing === 'fq')) return fqCheck(id, port, fq, flowLimit);
   const wanted = { auto: 'HTB or fq', htb: 'HTB', fq: 'fq' }[queueing];
   // An HTB of cnpd's own gives way.
   const isFree =
@@ -86,7 +94,7 @@ function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent, mak
     };
   if (queueing === 'fq')
     return { id, state: 'ok', claim: `flows are held at ${name} by departure times: cnpd makes an fq its root` };
-  const why = whyClasses(port, gives ?? false);
+  const why = whyClasses(port, scant);
   const other = queueing === 'auto' && makesFq && why !== HAS_HTB ? '; `queueing: fq` would use departure times' : '';
   const because = queueing === 'htb' ? 'as source.enforce.queueing says' : why;
   return { id, state: 'ok', claim: `flows are held at ${name} in classes of an HTB: ${because}${other}` };
@@ -94,8 +102,9 @@ function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent, mak
 
 const HAS_HTB = 'it has an HTB';
 
-function whyClasses({ rootQdisc, fq }: PortOfRouter, gives: boolean): string {
-  if (gives) return `its fq is the kernel's default, which keeps only ${fq!.options.flowLimit} packets of a flow`;
+/** @param scant its fq, where that gives way */
+function whyClasses({ rootQdisc }: PortOfRouter, scant: FqPort | undefined): string {
+  if (scant) return `its fq is the kernel's default, which keeps only ${scant.options.flowLimit} packets of a flow`;
   return rootQdisc?.kind === 'htb' && rootQdisc.handle !== HOLD_ROOT ? HAS_HTB : 'it has no fq';
 }
 

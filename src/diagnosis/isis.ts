@@ -3,7 +3,7 @@
 import type { Intent, IsisIntent } from '../intent/intent.ts';
 import type { IsisNeighborState, IsisTrouble } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
-import { titleOf } from '../model/router-suite.ts';
+import { suiteNameOf, titleOf } from '../model/router-suite.ts';
 import { formatSystemId } from '../packet/isis/lsp-id.ts';
 import { ADJACENCY_PATIENCE_MS } from './patience.ts';
 
@@ -80,7 +80,7 @@ export function lostFlagProblems(
 
 /** Known from the file alone. */
 export function holoProblems({ router, isis }: Pick<Intent, 'router' | 'isis'>): Problem[] {
-  if (router.suite?.name !== 'holo' || !isis) return [];
+  if (suiteNameOf(router) !== 'holo' || !isis) return [];
   const problem =
     'Holo (0.9) stops its IS-IS when its database is read over its northbound: with metrics for signaling in it, ' +
     'state of all of IS-IS must not be asked for';
@@ -88,10 +88,10 @@ export function holoProblems({ router, isis }: Pick<Intent, 'router' | 'isis'>):
   return [isisProblem('isis.holo-database', problem, remedy)];
 }
 
-const keyOfLevel = ({ suite }: Intent['router'], key: string, level: 1 | 2): string =>
-  suite === undefined || suite.name === 'frr'
+const keyOfLevel = (router: Intent['router'], key: string, level: 1 | 2): string =>
+  suiteNameOf(router) === 'frr'
     ? `${key}-password md5 KEY authenticate snp validate in FRR`
-    : `the same HMAC-MD5 key of level ${level} in ${titleOf({ suite })}`;
+    : `the same HMAC-MD5 key of level ${level} in ${titleOf(router)}`;
 
 function exhaustedProblem(
   authentication: IsisIntent['authentication'] | undefined,

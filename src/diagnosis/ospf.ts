@@ -2,7 +2,7 @@
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { OspfNeighborState } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
-import { SUITE_TITLES, titleOf } from '../model/router-suite.ts';
+import { suiteNameOf, titleOf } from '../model/router-suite.ts';
 import { formatId } from '../packet/ospf/router-id.ts';
 import { ADJACENCY_PATIENCE_MS } from './patience.ts';
 
@@ -19,7 +19,7 @@ export function ospfProblems(
     // Not the time in its state: an exchange that restarts again and again is never in one for long.
     const since = Math.max(startedAt, Date.parse(neighbor.notFullSince ?? neighbor.since));
     const late = now - since >= ADJACENCY_PATIENCE_MS + intent.helloSeconds * 1000;
-    return [...standing(intent, neighbor, router), ...adjacency(intent, neighbor, late, titleOf(router))].slice(0, 1);
+    return [...standing(intent, neighbor, router), ...adjacency(intent, neighbor, late, router)].slice(0, 1);
   });
 }
 
@@ -38,7 +38,7 @@ function standing(intent: OspfIntent, neighbor: OspfNeighborState, router: Inten
     const suite = titleOf(router);
     const problem = `${suite} accepts no opaque LSAs on ${neighbor.interface} (area ${area}): nothing is advertised there`;
     const remedy =
-      router.suite === undefined || router.suite.name === 'frr'
+      suiteNameOf(router) === 'frr'
         ? "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque'"
         : `have ${suite} accept opaque LSAs (RFC 5250)`;
     return ospf(intent, 'ospf.no-opaque', problem, remedy);
@@ -60,13 +60,19 @@ function standing(intent: OspfIntent, neighbor: OspfNeighborState, router: Inten
   return [];
 }
 
-/** @param late whether an adjacency should be up by now @param suite the routing daemon */
-function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolean, suite: string): Problem[] {
+/** @param late whether an adjacency should be up by now */
+function adjacency(
+  intent: OspfIntent,
+  neighbor: OspfNeighborState,
+  late: boolean,
+  router: Intent['router'],
+): Problem[] {
   const { version } = intent;
+  const suite = titleOf(router);
   const { area, state, mtu } = neighbor;
   if (state === 'full') return [];
   const declared = intent.areas.find((a) => a.interface === neighbor.interface);
-  // The side with the smaller MTU refuses. If that is FRR, the only sign is an exchange without progress.
+  // The side with the smaller MTU refuses. If that is the daemon, the only sign is an exchange without progress.
   if (
     declared &&
     mtu !== null &&
@@ -75,7 +81,7 @@ function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolea
     const problem =
       `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} in ${suite} and ${declared.mtu} in cnpd: ` +
       'the databases cannot be exchanged';
-    const ifMtu = version === 3 && suite === SUITE_TITLES.frr ? ', or remove `ifmtu` from FRR' : '';
+    const ifMtu = version === 3 && suiteNameOf(router) === 'frr' ? ', or remove `ifmtu` from FRR' : '';
     const remedy =
       `ip link set ${neighbor.interface} mtu ${declared.mtu}${ifMtu}, ` +
       `or set ospfv${version}.areas mtu to ${mtu} in cnpd.yaml`;

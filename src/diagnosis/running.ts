@@ -21,7 +21,7 @@ type ToldProblem = Omit<Problem, 'code'> & { readonly code?: string };
 export const problemCheck = ({ code, feature, problem, remedy }: ToldProblem): Check => ({
   id: feature,
   claim: `${feature} works`,
-  state: isHazard({ ...(code !== undefined && { code }) }) ? 'warning' : 'missing',
+  state: isHazard({ code }) ? 'warning' : 'missing',
   problem,
   remedy,
 });

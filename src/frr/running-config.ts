@@ -1,5 +1,6 @@
 // FRR's `show running-config` as blocks: the lines under `interface X` and `router isis TAG`. Only the lines that the
 // preconditions need are interpreted.
+import { dottedArea } from '../model/isis-area.ts';
 
 /** Header line, e.g. `interface cnpd-isis`, → the lines inside, without indentation. */
 export type RunningConfig = ReadonlyMap<string, readonly string[]>;
@@ -122,7 +123,3 @@ export function splitNet(net: string): { area: string; systemId: string } {
     systemId: hex.slice(-14, -2).replace(/^(.{4})(.{4})(.{4})$/, '$1.$2.$3'),
   };
 }
-
-/** Hex digits of an area as `49.0001`. */
-export const dottedArea = (hex: string): string =>
-  [hex.slice(0, 2), ...(hex.slice(2).match(/.{1,4}/g) ?? [])].join('.');

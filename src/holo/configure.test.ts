@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { HoloCheck } from './check.ts';
 import { configureHolo } from './configure.ts';
 import { FakeHolo, RECORDED } from './northbound.fixture.ts';
+import { HoloError } from './northbound.ts';
 import { type Tree, leavesOf, merged, treeAt, withoutSecrets } from './tree.ts';
 
 const change: Tree = {
@@ -71,6 +72,16 @@ describe('configuring Holo', () => {
       code: 'refused',
       message: 'Holo refuses these 2 leaves: Invalid value "<key>"; nothing was changed',
     });
+  });
+
+  test('when Holo stops answering, what is known of its configuration is said', async () => {
+    const gone = () => Promise.reject(new HoloError('unreachable', 'no answer within 10 s'));
+    const asked = (part: object) => configureHolo(examine, { save: false }, Object.assign(holo, part), { say });
+    await expect(asked({ commit: gone })).rejects.toMatchObject({
+      code: 'unreachable',
+      message: /^no answer of Holo about these 2 leaves: no answer within 10 s; it may be changed or not/,
+    });
+    await expect(asked({ validate: gone })).rejects.toMatchObject({ message: /; nothing was changed$/ });
   });
 
   test('a change without effect is an error', async () => {

@@ -22,19 +22,19 @@ export async function configureHolo(
 ): Promise<ConfigureOutcome> {
   const before = await examine();
   const deaf = before.find(({ code }) => code === 'daemon-silent');
-  if (deaf) throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. To fix it: ${deaf.remedy}`);
+  if (deaf) throw new ConfigureError('unreachable', `${deaf.problem}; ${UNCHANGED}. To fix it: ${deaf.remedy}`);
   const change = before.reduce<Tree>((all, check) => merged(all, check.change ?? {}), {});
   const leaves = leavesOf(change);
   if (leaves.length === 0) say('Holo has everything that cnpd can give it; nothing to do');
   for (const leaf of leaves) say(leaf);
-  let whole: Tree = {};
-  if (leaves.length > 0)
-    await attempt(change, async () => {
-      whole = merged(await northbound.config(false), change);
-      await northbound.validate(whole);
-    });
+  const validated = async (): Promise<Tree> => {
+    const whole = merged(await northbound.config(false), change);
+    await northbound.validate(whole);
+    return whole;
+  };
+  const whole = leaves.length === 0 ? undefined : await attempt(change, validated, UNCHANGED);
   if (dryRun) return { applied: {}, remaining: notOk(before) };
-  if (leaves.length > 0) await attempt(change, () => northbound.commit(whole));
+  if (whole) await attempt(change, () => northbound.commit(whole), 'it may be changed or not: configure it again');
   const after = leaves.length === 0 ? before : await examine();
   const stubborn = after.find(
     (check) => check.change !== undefined && before.some((old) => old.id === check.id && old.change !== undefined),
@@ -47,16 +47,19 @@ export async function configureHolo(
 
 const notOk = (checks: readonly HoloCheck[]): HoloCheck[] => checks.filter(({ state }) => state !== 'ok');
 
-async function attempt(change: Tree, run: () => Promise<void>): Promise<void> {
+const UNCHANGED = 'nothing was changed';
+
+/** @param unanswered what is known of Holo's configuration when it does not answer */
+async function attempt<T>(change: Tree, run: () => Promise<T>, unanswered: string): Promise<T> {
   try {
-    await run();
+    return await run();
   } catch (error) {
     if (!(error instanceof HoloError)) throw error;
     const leaves = leavesOf(change);
     const what = leaves.length === 1 ? leaves[0]! : `these ${leaves.length} leaves`;
-    throw new ConfigureError(
-      error.code === 'refused' ? 'refused' : 'unreachable',
-      `Holo refuses ${what}: ${withoutSecrets(error.message, change)}; nothing was changed`,
-    );
+    const why = withoutSecrets(error.message, change);
+    throw error.code === 'refused'
+      ? new ConfigureError('refused', `Holo refuses ${what}: ${why}; ${UNCHANGED}`)
+      : new ConfigureError('unreachable', `no answer of Holo about ${what}: ${why}; ${unanswered}`);
   }
 }

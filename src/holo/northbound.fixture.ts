@@ -30,7 +30,9 @@ export class FakeHolo implements HoloNorthbound {
   state: (name: string) => Tree = (name) => RECORDED.states[name] ?? {};
 
   version(): Promise<string> {
-    return this.silent ? Promise.reject(new HoloError('unreachable', 'ECONNREFUSED')) : Promise.resolve('0.9.0');
+    return this.silent
+      ? Promise.reject(new HoloError('unreachable', 'ECONNREFUSED'))
+      : Promise.resolve(RECORDED.version);
   }
   config(): Promise<Tree> {
     return Promise.resolve(this.running);

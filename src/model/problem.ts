@@ -121,7 +121,8 @@ export type ProblemCode = (typeof PROBLEM_CODES)[number];
 
 /** What an operator has to know, and can change nothing about: everything declared works. */
 const HAZARDS: ReadonlySet<string> = new Set<ProblemCode>(['isis.holo-database']);
-export const isHazard = ({ code }: { readonly code?: string }): boolean => code !== undefined && HAZARDS.has(code);
+export const isHazard = ({ code }: { readonly code?: string | undefined }): boolean =>
+  code !== undefined && HAZARDS.has(code);
 
 export interface Problem {
   readonly code: ProblemCode;

@@ -16,9 +16,14 @@ export const SUITE_TITLES: Readonly<Record<SuiteName, string>> = {
   none: 'the routing daemon',
 };
 
+interface Router {
+  readonly suite?: { readonly name: SuiteName };
+}
+
+export const suiteNameOf = ({ suite }: Router): SuiteName => suite?.name ?? DEFAULT_SUITE;
+
 /** What sentences call the suite of a router. */
-export const titleOf = ({ suite }: { readonly suite?: { readonly name: SuiteName } }): string =>
-  SUITE_TITLES[suite?.name ?? DEFAULT_SUITE];
+export const titleOf = (router: Router): string => SUITE_TITLES[suiteNameOf(router)];
 
 /** A requirement of the suite's configuration. */
 export interface SuiteCheck extends Check {
@@ -60,8 +65,8 @@ export interface RouterSuite {
 
 export class ConfigureError extends Error {
   /**
-   * `unreachable`: a routing daemon does not answer, and nothing was changed; `refused`: the suite refused a change;
-   * `undo-failed`: and the changes before it could not be rolled back; `save`: only writing failed.
+   * `unreachable`: a routing daemon does not answer: the message says what is known of its configuration; `refused`: the
+   * suite refused a change; `undo-failed`: and the changes before it could not be rolled back; `save`: only writing failed.
    */
   readonly code: 'unreachable' | 'refused' | 'undo-failed' | 'save';
   constructor(code: ConfigureError['code'], message: string) {

@@ -101,14 +101,12 @@ function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Prob
     return [];
   }
   const queue = portQueue(link, facts, ownQueue(port));
-  const qdisc = facts.qdiscs.find((q) => q.ifindex === link.ifindex);
-  if (!queue.readable || !qdisc) {
-    if (!queue.readable)
-      problems.push({
-        ...{ code: 'ports.queue-unreadable', feature: 'ports', problem: queue.problem, remedy: queue.remedy },
-      });
+  if (!queue.readable) {
+    const { problem, remedy } = queue;
+    problems.push({ code: 'ports.queue-unreadable', feature: 'ports', problem, remedy });
     return [];
   }
+  const { root: qdisc } = queue;
   const thresholds = thresholdsOf(port, {
     link,
     qdisc,

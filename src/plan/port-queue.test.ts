@@ -15,12 +15,17 @@ const queues = (count: number, kind = 'fq_codel'): string[] => Array<string>(cou
 const eth0 = link(2, 'eth0');
 
 test.each(['tbf', 'htb', 'fq_codel', 'fq', 'pfifo', 'bfifo'])('a root %s is read as it is', (rootKind) => {
-  expect(queueOf(eth0, { rootKind })).toEqual({ readable: true, multiqueue: false, measured: `its root, ${rootKind}` });
+  expect(queueOf(eth0, { rootKind })).toEqual({
+    ...{ readable: true, root: { ifindex: 2, rootKind } },
+    ...{ multiqueue: false, measured: `its root, ${rootKind}` },
+  });
 });
 
 test('LHCNP-5.3.1-a: below an mq the queues are summed, and what is summed is said', () => {
-  expect(queueOf(eth0, { rootKind: 'mq', queueKinds: [...queues(3), 'fq'] })).toEqual({
+  const root = { rootKind: 'mq', queueKinds: [...queues(3), 'fq'] };
+  expect(queueOf(eth0, root)).toEqual({
     readable: true,
+    root: { ifindex: 2, ...root },
     multiqueue: true,
     measured:
       'the sum over 4 transmit queues (3 fq_codel, 1 fq) below mq, ' +

@@ -1,6 +1,6 @@
 // Which queue of a monitored port the program reads, and what is wrong with a port whose queue it cannot read
 // (bpf/lib/detector/port-depth.h).
-import type { Facts, LinkFact } from './facts.ts';
+import type { Facts, LinkFact, QdiscFact } from './facts.ts';
 
 /**
  * Qdiscs that keep their backlog as one number, which a program can read. pfifo_fast counts per CPU and reads 0; mq and
@@ -16,19 +16,20 @@ export const MOST_QUEUES = 256;
 const NEW_HANDLE = '6d71';
 
 export type PortQueue =
-  | { readonly readable: true; readonly multiqueue: boolean; readonly measured: string }
+  | { readonly readable: true; readonly root: QdiscFact; readonly multiqueue: boolean; readonly measured: string }
   | { readonly readable: false; readonly problem: string; readonly remedy: string };
 
 /** @param tbf what gives the port a queue of its own */
 export function portQueue(link: LinkFact, facts: Pick<Facts, 'links' | 'qdiscs'>, tbf: string): PortQueue {
   const root = facts.qdiscs.find(({ ifindex }) => ifindex === link.ifindex);
-  if (root?.rootKind === 'mq') return multiqueue(link.name, root.queueKinds ?? [], tbf);
+  if (root?.rootKind === 'mq') return multiqueue(link.name, root, tbf);
   if (root && READABLE.has(root.rootKind))
-    return { readable: true, multiqueue: false, measured: `its root, ${root.rootKind}` };
+    return { readable: true, root, multiqueue: false, measured: `its root, ${root.rootKind}` };
   return queueBelow(link, root?.rootKind, facts, tbf) ?? unreadable(link.name, root?.rootKind, tbf);
 }
 
-function multiqueue(name: string, kinds: readonly string[], tbf: string): PortQueue {
+function multiqueue(name: string, root: QdiscFact, tbf: string): PortQueue {
+  const { queueKinds: kinds = [] } = root;
   const counts = new Map<string, number>();
   for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const other = [...counts.keys()].filter((kind) => !READABLE.has(kind));
@@ -53,6 +54,7 @@ function multiqueue(name: string, kinds: readonly string[], tbf: string): PortQu
   const of = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
   return {
     readable: true,
+    root,
     multiqueue: true,
     measured:
       `the sum over ${kinds.length} transmit queues (${of}) below mq, ` +

@@ -2,7 +2,7 @@
 // operator's or, where the file asks for it, one of cnpd's own. All else about a held flow is in a map (hold-paces.ts).
 import { isKernelError } from '../kernel/errors.ts';
 import { HOLD_EDT } from '../kernel/dataplane/holds.ts';
-import { type FqPort, FqPorts, flowLimitFor, isScant, shortHorizon } from '../kernel/netlink/fq.ts';
+import { type FqPort, FqPorts, flowLimitFor, givesWay, shortHorizon } from '../kernel/netlink/fq.ts';
 import type { Netns } from '../kernel/netns.ts';
 import type { Queueing } from '../model/queueing.ts';
 import type { HoldPortTable } from './hold-port-table.ts';
@@ -63,7 +63,7 @@ export class HoldEdtPorts {
   choose(ifindex: number, queueing: Queueing, buffer: number): PortChoice {
     const found = this.#fqs.find(ifindex);
     const flowLimit = flowLimitFor(buffer);
-    const usable = found && !(found.isDefault && isScant(found.options, flowLimit)) ? found : undefined;
+    const usable = found && !givesWay(found, flowLimit) ? found : undefined;
     const by = queueing === 'fq' || (queueing === 'auto' && usable && !usable.own) ? 'fq' : 'classes';
     if (by === 'classes') return { by, removesFq: found?.own ?? false, makesFq: false, changesFq: false };
     if (usable) this.#check(ifindex, usable);

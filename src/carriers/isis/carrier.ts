@@ -138,7 +138,7 @@ class RouterSideCarrier implements IsisCarrier {
       timer: () => this.dispatch({ type: 'timer' }),
     });
     this.network = new IsisNetwork(
-      { interface: options.interface, mtu: options.mtu, netns, ...(suite && { suite }) },
+      { interface: options.interface, mtu: options.mtu, netns, suite },
       {
         poller,
         clock,

@@ -3,7 +3,7 @@
 import type { IpAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
-import { DEFAULT_SUITE, type SuiteName } from '../../model/router-suite.ts';
+import type { SuiteName } from '../../model/router-suite.ts';
 import { isKernelError } from '../../kernel/errors.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../kernel/packet-socket.ts';
@@ -19,7 +19,7 @@ const RECEIVE_BUFFER = 8 << 20;
 
 export interface IsisNetworkOptions {
   /** The routing daemon beside cnpd. */
-  readonly suite?: SuiteName;
+  readonly suite?: SuiteName | undefined;
   /** Name of the router's end. */
   readonly interface: string;
   readonly mtu: number;
@@ -48,7 +48,6 @@ export class IsisNetwork {
     const { poller, clock, log, count } = dependencies;
     this.link = new RouterLink(
       {
-        suite: DEFAULT_SUITE,
         ...opts,
         protocol: 'IS-IS',
         prefix: 'isis',

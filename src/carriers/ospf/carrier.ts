@@ -161,16 +161,12 @@ class RouterSideCarrier implements OspfCarrier {
     });
     this.networks = options.areas.map(
       ({ areaId, interface: name, mtu, link }, index) =>
-        new OspfNetwork(
-          { areaId, index, interface: name, mtu, addresses: link, netns, ...(suite && { suite }) },
-          this.runner,
-          {
-            poller,
-            clock,
-            log,
-            count,
-          },
-        ),
+        new OspfNetwork({ areaId, index, interface: name, mtu, addresses: link, netns, suite }, this.runner, {
+          poller,
+          clock,
+          log,
+          count,
+        }),
     );
     for (const { areaId } of options.areas) this.downSince.set(areaId, clock.now());
   }

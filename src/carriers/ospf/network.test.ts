@@ -11,7 +11,10 @@ import type { OspfRunner } from './runner.edge.ts';
 import { OSPFV2, OSPFV3 } from './version.ts';
 
 const ADDRESSES = { router: address('169.254.89.0'), own: address('169.254.89.1'), length: 31 };
-const OPTIONS: OspfNetworkOptions = { areaId: 5, index: 3, interface: 'cnpd-ospf3', mtu: 1400, addresses: ADDRESSES };
+const OPTIONS: OspfNetworkOptions = {
+  ...{ areaId: 5, index: 3, interface: 'cnpd-ospf3', mtu: 1400, addresses: ADDRESSES },
+  suite: 'holo',
+};
 
 interface Inside {
   readonly link: {
@@ -37,7 +40,7 @@ describe('the link', () => {
   test('OSPFv2: has IPv4 addresses on both ends and no IPv6, and MAC addresses of its own', () => {
     expect(scene().opts).toEqual({
       ...{ protocol: 'OSPFv2', prefix: 'ospfv2', interface: 'cnpd-ospf3', mtu: 1400, netns: undefined },
-      ...{ suite: 'frr', routerMac: mac(2, 7), ourMac: mac(2, 8), ourSysctls: NO_IPV6, addresses: ADDRESSES },
+      ...{ suite: 'holo', routerMac: mac(2, 7), ourMac: mac(2, 8), ourSysctls: NO_IPV6, addresses: ADDRESSES },
     });
   });
 
@@ -45,7 +48,7 @@ describe('the link', () => {
     const { opts } = scene(OSPFV3);
     expect(opts).toEqual({
       ...{ protocol: 'OSPFv3', prefix: 'ospfv3', interface: 'cnpd-ospf3', mtu: 1400, netns: undefined },
-      ...{ suite: 'frr', routerMac: mac(3, 7), ourMac: mac(3, 8), ourSysctls: LINK_LOCAL_ONLY },
+      ...{ suite: 'holo', routerMac: mac(3, 7), ourMac: mac(3, 8), ourSysctls: LINK_LOCAL_ONLY },
     });
     expect(opts).not.toHaveProperty('addresses');
   });

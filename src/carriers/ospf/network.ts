@@ -4,7 +4,7 @@
 import type { IpAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
-import { DEFAULT_SUITE, type SuiteName } from '../../model/router-suite.ts';
+import type { SuiteName } from '../../model/router-suite.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import type { Version } from '../../packet/ospf/numbers.ts';
@@ -13,7 +13,7 @@ import type { OspfRunner } from './runner.edge.ts';
 
 export interface OspfNetworkOptions {
   /** The routing daemon beside cnpd. */
-  readonly suite?: SuiteName;
+  readonly suite?: SuiteName | undefined;
   readonly areaId: number;
   /** The number of this link among the router's OSPF links, 0-126; the MAC addresses depend on it. */
   readonly index: number;
@@ -42,14 +42,14 @@ export class OspfNetwork {
 
   /** @throws RangeError without addresses in OSPFv2 */
   constructor(opts: OspfNetworkOptions, runner: OspfRunner, dependencies: OspfNetworkDependencies) {
-    const { areaId, index, interface: name, mtu, netns, addresses } = opts;
+    const { areaId, index, interface: name, mtu, netns, addresses, suite } = opts;
     const { version, name: prefix } = runner.speaker.config.version;
     if (version === 2 && !addresses) throw new RangeError('OSPFv2 needs an address on each end of the link');
     const ourMac = mac(version, index, 2);
     const address: IpAddress = version === 2 ? addresses!.own : linkLocalOf(ourMac);
     this.link = new RouterLink(
       {
-        suite: opts.suite ?? DEFAULT_SUITE,
+        suite,
         protocol: `OSPFv${version}`,
         prefix,
         interface: name,

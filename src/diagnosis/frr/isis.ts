@@ -9,11 +9,11 @@ import {
   FRR_DEFAULTS,
   type IsisInstanceConfig,
   type IsisInterfaceConfig,
-  dottedArea,
   isisInstances,
   isisInterface,
   splitNet,
 } from '../../frr/running-config.ts';
+import { formatArea } from '../../model/isis-area.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import { hasEndCon, hasGroupSids, wayToEndCon } from './end-con.ts';
 import { type Finding, VERSION_CLAIM, checkDaemon, checkLink, checkVersion, mend } from './finding.ts';
@@ -178,7 +178,7 @@ function checkLevel(view: View): Finding | undefined {
 
 function checkArea({ instance, want }: View): Finding | undefined {
   const areas = instance.nets.map((net) => splitNet(net).area);
-  const ours = dottedArea(Buffer.from(want.area).toString('hex'));
+  const ours = formatArea(want.area);
   return areas.includes(ours)
     ? undefined
     : {

@@ -4,7 +4,7 @@ import { type Asked, type HoloFacts, gatherHoloFacts } from '../../holo/facts.ts
 import type { HoloNorthbound } from '../../holo/northbound.ts';
 import type { Intent } from '../../intent/intent.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
-import { type Finding, VERSION_CLAIM, checkAnswer, checkVersion } from './finding.ts';
+import { type CheckedRow, VERSION_CLAIM, checkAnswer, checkVersion } from './finding.ts';
 import { checkIsis } from './isis.ts';
 import { checkOspf } from './ospf.ts';
 
@@ -41,12 +41,10 @@ export function checkHolo({ isis, ospfv2, ospfv3, srv6 }: Intent, target: string
   ];
 }
 
-const under = (
-  protocol: string,
-  rows: readonly { readonly id: string; readonly claim: string; readonly finding: Finding | undefined | 'unknown' }[],
-): HoloCheck[] => rows.map(({ id, claim, finding }) => checkOf(`holo.${protocol}.${id}`, claim, finding));
+const under = (protocol: string, rows: readonly CheckedRow[]): HoloCheck[] =>
+  rows.map(({ id, claim, finding }) => checkOf(`holo.${protocol}.${id}`, claim, finding));
 
-function checkOf(id: string, claim: string, finding: Finding | undefined | 'unknown'): HoloCheck {
+function checkOf(id: string, claim: string, finding: CheckedRow['finding']): HoloCheck {
   if (finding === undefined) return { id, claim, state: 'ok' };
   if (finding === 'unknown') return { id, claim, state: 'unknown' };
   const { warning, ...rest } = finding;

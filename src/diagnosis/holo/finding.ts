@@ -1,8 +1,8 @@
 // The result of one precondition of Holo, and the checks that its protocols share.
 import type { HoloFindingCode } from '../../holo/check.ts';
-import type { HoloFacts, KernelLink } from '../../holo/facts.ts';
-import type { HoloKey } from '../../holo/protocols.ts';
-import { type Tree, leavesOf } from '../../holo/tree.ts';
+import type { HoloFacts } from '../../holo/facts.ts';
+import { type HoloKey, listed } from '../../holo/protocols.ts';
+import { type Tree, leavesOf, merged } from '../../holo/tree.ts';
 import { isAtLeast } from '../version.ts';
 
 export interface Finding {
@@ -22,6 +22,30 @@ export const mend = (code: HoloFindingCode, problem: string, change: Tree): Find
   remedy: `cnpd --configure, or in Holo's configuration: ${leavesOf(change).join(', ')}`,
   change,
 });
+
+/** One precondition. */
+export interface Row<V> {
+  readonly id: string;
+  readonly claim: string;
+  readonly check: (view: V) => Finding | undefined;
+}
+
+/** What became of it. */
+export interface CheckedRow {
+  readonly id: string;
+  readonly claim: string;
+  readonly finding: Finding | undefined | 'unknown';
+}
+
+/** An interface of cnpd's in a protocol of Holo. */
+export interface InterfaceView {
+  readonly name: string;
+  readonly facts: HoloFacts;
+  /** Empty where Holo has no such interface there. */
+  readonly link: Tree;
+  /** A change of the interface, as one of Holo's configuration. */
+  readonly toChange: (config: Tree) => Tree;
+}
 
 /** Of interfaces that were never read from the kernel, and of those that came back under another number. */
 const RELOAD = "restart holod, and load Holo's configuration while cnpd runs";
@@ -43,20 +67,66 @@ export const checkVersion = ({ version = 'unknown' }: HoloFacts): Finding | unde
     ? undefined
     : { code: 'version-old', problem: `Holo is ${version}`, remedy: `install Holo ${OLDEST.join('.')} or newer` };
 
-export const checkLink = (name: string, link: KernelLink | null | undefined): Finding | undefined =>
-  link
-    ? undefined
-    : {
-        code: 'interface-missing',
-        problem: `there is no interface ${name}`,
-        remedy: 'start cnpd, which creates it: systemctl start cnpd',
-      };
+/** Whether Holo's configuration has the interface there. */
+export const isNamed = ({ link }: InterfaceView): boolean => Object.keys(link).length > 0;
 
-/** Whether Holo uses an interface that the kernel has and Holo's configuration names. */
-export function checkAlive(name: string, { links, states }: HoloFacts): Finding | undefined {
-  if (!links.get(name) || states.get(name) !== 'down') return undefined;
-  const problem = `${name} is up, but down to Holo: its configuration named the interface before the kernel had it`;
-  return { code: 'interface-dead', problem, remedy: RELOAD };
+/** A finding that a change of the interface fixes. */
+export const mendInterface = (view: InterfaceView, code: HoloFindingCode, what: string, config: Tree): Finding =>
+  mend(code, `${view.name} ${what}`, view.toChange(config));
+
+export const EXISTS: Row<InterfaceView> = {
+  id: 'interface',
+  claim: 'the interface exists',
+  check: ({ name, facts }) =>
+    facts.links.get(name)
+      ? undefined
+      : {
+          code: 'interface-missing',
+          problem: `there is no interface ${name}`,
+          remedy: 'start cnpd, which creates it: systemctl start cnpd',
+        },
+};
+
+/** @param what the protocol's word for what is at an interface */
+export const pointToPoint = (what: 'circuit' | 'network'): Row<InterfaceView> => ({
+  id: 'point-to-point',
+  claim: 'the interface is point-to-point',
+  check: (view) =>
+    isNamed(view) && view.link['interface-type'] !== 'point-to-point'
+      ? mendInterface(view, 'broadcast', `is a broadcast ${what} to Holo`, { 'interface-type': 'point-to-point' })
+      : undefined,
+});
+
+export const ACTIVE: Row<InterfaceView> = {
+  id: 'active',
+  claim: 'the interface is not passive',
+  check: (view) =>
+    view.link['passive'] === true
+      ? mendInterface(view, 'passive', 'is passive, so Holo sends no hello', { passive: false })
+      : undefined,
+};
+
+/** Of an interface that the kernel has and Holo's configuration names. */
+export const ALIVE: Row<InterfaceView> = {
+  id: 'alive',
+  claim: 'Holo uses the interface',
+  check({ name, facts: { links, states } }) {
+    if (!links.get(name) || states.get(name) !== 'down') return undefined;
+    const problem = `${name} is up, but down to Holo: its configuration named the interface before the kernel had it`;
+    return { code: 'interface-dead', problem, remedy: RELOAD };
+  },
+};
+
+/**
+ * Holo that learns of an interface from its configuration first never reads the interface's addresses: it is enabled
+ * once it exists.
+ */
+export function notEnabled({ name, facts, toChange }: InterfaceView, protocol: string, config: Tree): Finding {
+  const problem = `${protocol} is not enabled on ${name}`;
+  const enabled = { enabled: true, 'interface-type': 'point-to-point', ...config };
+  return facts.links.get(name)
+    ? mend('not-enabled', problem, merged(listed(name), toChange(enabled)))
+    : { code: 'not-enabled', problem, remedy: `start cnpd first, then have Holo run ${protocol} on it` };
 }
 
 /** @param has Holo's key @param wants cnpd's, absent: none @param where in cnpd.yaml */

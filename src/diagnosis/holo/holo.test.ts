@@ -75,6 +75,9 @@ test.each([null, 5, 'text', [null], {}, [[]]])(
   },
 );
 
+/** With other areas in OSPFv2. */
+const inOspfv2 = (area: string): string => BESIDE_RECORDED.replace(/(ospfv2.*)area: 0/, `$1${area}`);
+
 describe('each finding', () => {
   const cases: readonly (readonly [
     string,
@@ -123,6 +126,15 @@ describe('each finding', () => {
       { problem: 'cnpd is in area 49.0002, Holo in 49.0001' },
     ],
     [
+      'another long area',
+      {
+        yaml: BESIDE_RECORDED.replace('area: 49.0001', 'area: 49.0001.0002.0003.04, level: 1-2'),
+        change: isis({ 'level-type': 'level-all' }),
+      },
+      'holo.isis.area',
+      { problem: 'cnpd is in area 49.0001.0002.0003.04, Holo in 49.0001' },
+    ],
+    [
       'down to Holo',
       { more: { states: new Map([['cnpd-ospf6-0', 'down']]) } },
       'holo.ospfv3.cnpd-ospf6-0.alive',
@@ -159,10 +171,22 @@ describe('each finding', () => {
       { code: 'instance-id-differs' },
     ],
     [
-      'an area that Holo lacks',
-      { yaml: BESIDE_RECORDED.replace('areas: [{ area: 0 }] }\nospfv3', 'areas: [{ area: 1 }] }\nospfv3') },
+      'an interface in another area',
+      { yaml: inOspfv2('area: 1') },
       'holo.ospfv2.cnpd-ospf0.area',
       { code: 'area-differs' },
+    ],
+    [
+      'an area that Holo lacks',
+      { yaml: inOspfv2('area: 1, interface: cnpd-new') },
+      'holo.ospfv2.cnpd-new.area',
+      { code: 'area-unknown', remedy: 'set ospfv2.areas[0].area in cnpd.yaml to one of 0.0.0.0' },
+    ],
+    [
+      'an interface that Holo does not run OSPF on',
+      { yaml: inOspfv2('area: 0, interface: cnpd-new') },
+      'holo.ospfv2.cnpd-new.area',
+      { code: 'not-enabled', problem: 'OSPFv2 is not enabled on cnpd-new', change: expect.anything() },
     ],
   ];
   test.each(cases)('%s', async (_what, { yaml, change, more }, id, expected) => {

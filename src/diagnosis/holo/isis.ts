@@ -7,35 +7,42 @@ import {
   instancesOf,
   interfaceOf,
   keyIn,
-  listed,
   number,
   onInterface,
   text,
   words,
 } from '../../holo/protocols.ts';
-import { type Tree, entryOf, listAt, merged, treeAt } from '../../holo/tree.ts';
+import { type Tree, entryOf, listAt, treeAt } from '../../holo/tree.ts';
 import type { IsisIntent, Srv6Intent } from '../../intent/intent.ts';
+import { formatArea } from '../../model/isis-area.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
-import { type Finding, checkAlive, checkLink, compareKeys, mend } from './finding.ts';
+import {
+  ACTIVE,
+  ALIVE,
+  type CheckedRow,
+  EXISTS,
+  type Finding,
+  type InterfaceView,
+  type Row as RowOf,
+  compareKeys,
+  isNamed,
+  mendInterface,
+  notEnabled,
+  pointToPoint,
+} from './finding.ts';
 
 export type IsisExpectation = Pick<
   IsisIntent,
   'interface' | 'levels' | 'systemId' | 'area' | 'mtu' | 'authentication'
 > & { readonly srv6?: Srv6Intent };
 
-interface View {
+interface View extends InterfaceView {
   readonly want: IsisExpectation;
-  readonly facts: HoloFacts;
   readonly instance: Instance;
-  /** Empty where Holo has no such interface. */
-  readonly link: Tree;
 }
 
-interface Row {
-  readonly id: string;
-  readonly claim: string;
+interface Row extends RowOf<View> {
   readonly only?: (want: IsisExpectation) => boolean;
-  readonly check: (view: View) => Finding | undefined;
 }
 
 type Level = 1 | 2;
@@ -47,42 +54,19 @@ const HMAC_MD5 = 'hmac-md5';
 const levelsOf = ({ levels }: IsisExpectation): Level[] => (levels === '1-2' ? [1, 2] : [Number(levels) as Level]);
 const covers = (type: string, level: Level): boolean => type === 'level-all' || type === `level-${level}`;
 const TYPE = { '1': 'level-1', '2': 'level-2', '1-2': 'level-all' } as const;
-const dotted = (area: Uint8Array): string =>
-  Buffer.from(area)
-    .toString('hex')
-    .replace(/^(..)(?=.)/, '$1.')
-    .replace(/(?<=\..{4}(?:.{5})*)(?=.)/g, '.');
 
 const ROWS: readonly Row[] = [
-  {
-    id: 'interface',
-    claim: 'the interface exists',
-    check: ({ want, facts }) => checkLink(want.interface, facts.links.get(want.interface)),
-  },
+  EXISTS,
   { id: 'enabled', claim: 'IS-IS for IPv6 is enabled on the interface', check: checkEnabled },
-  {
-    id: 'point-to-point',
-    claim: 'the interface is point-to-point',
-    check: (view) =>
-      isNamed(view) && view.link['interface-type'] !== 'point-to-point'
-        ? change(view, 'broadcast', 'is a broadcast circuit to Holo', { 'interface-type': 'point-to-point' })
-        : undefined,
-  },
-  {
-    id: 'active',
-    claim: 'the interface is not passive',
-    check: (view) =>
-      view.link['passive'] === true
-        ? change(view, 'passive', 'is passive, so Holo sends no hello', { passive: false })
-        : undefined,
-  },
+  pointToPoint('circuit'),
+  ACTIVE,
   { id: 'level', claim: 'Holo runs the level of cnpd.yaml', check: checkLevel },
   { id: 'area', only: ({ levels }) => levels !== '2', claim: 'level 1 is in the same area', check: checkArea },
   { id: 'system-id', claim: "cnpd's system ID is not Holo's", check: checkSystemId },
   { id: 'metrics', claim: 'Holo uses wide metrics', check: checkMetrics },
   { id: 'hello-padding', claim: 'Holo sends hellos that arrive', check: checkPadding },
   { id: 'mtu', claim: 'LSPs fit the interface', check: checkMtu },
-  { id: 'alive', claim: 'Holo uses the interface', check: ({ want, facts }) => checkAlive(want.interface, facts) },
+  ALIVE,
   { id: 'authentication-interface', claim: 'hello authentication agrees', check: checkHelloKey },
   {
     id: 'authentication-area',
@@ -109,28 +93,16 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-const isNamed = ({ link }: View): boolean => Object.keys(link).length > 0;
-
-const change = ({ instance, want }: View, code: Finding['code'], what: string, config: Tree): Finding =>
-  mend(code, `${want.interface} ${what}`, onInterface(instance, want.interface, config));
-
 function checkEnabled(view: View): Finding | undefined {
-  const { want, facts, link, instance } = view;
+  const { want, link } = view;
   const families = listAt(treeAt(link, 'address-families'), 'address-family-list');
   const has6 = entryOf(families, 'address-family', 'ipv6') !== undefined;
   if (isNamed(view) && link['enabled'] !== false && has6) return undefined;
-  const problem = `IS-IS for IPv6 is not enabled on ${want.interface}`;
-  // Holo that learns of an interface from its configuration first never reads the interface's addresses.
-  if (!facts.links.get(want.interface))
-    return { code: 'not-enabled', problem, remedy: 'start cnpd first, then have Holo run IS-IS on the interface' };
-  const config: Tree = {
-    enabled: true,
-    'interface-type': 'point-to-point',
+  return notEnabled(view, 'IS-IS for IPv6', {
     'level-type': TYPE[want.levels],
     'address-families': { 'address-family-list': [{ 'address-family': 'ipv6' }] },
     ...(want.mtu > LARGEST_PADDED && { 'hello-padding': { enabled: false } }),
-  };
-  return mend('not-enabled', problem, merged(listed(want.interface), onInterface(instance, want.interface, config)));
+  });
 }
 
 function checkLevel(view: View): Finding | undefined {
@@ -145,7 +117,7 @@ function checkLevel(view: View): Finding | undefined {
         remedy: `set isis.level in cnpd.yaml to ${type === 'level-1' ? 1 : 2}`,
       };
     if (!covers(own, level))
-      return change(view, 'level-differs', `is ${own}, but isis.level in cnpd.yaml is ${want.levels}`, {
+      return mendInterface(view, 'level-differs', `is ${own}, but isis.level in cnpd.yaml is ${want.levels}`, {
         'level-type': TYPE[want.levels],
       });
   }
@@ -153,7 +125,7 @@ function checkLevel(view: View): Finding | undefined {
 }
 
 function checkArea({ instance, want }: View): Finding | undefined {
-  const [areas, ours] = [words(instance.config, 'area-address'), dotted(want.area)];
+  const [areas, ours] = [words(instance.config, 'area-address'), formatArea(want.area)];
   return areas.some((area) => area.toLowerCase() === ours)
     ? undefined
     : {
@@ -189,14 +161,8 @@ function checkPadding(view: View): Finding | undefined {
   const { want, facts, link } = view;
   const mtu = facts.links.get(want.interface)?.mtu ?? want.mtu;
   if (!isNamed(view) || mtu <= LARGEST_PADDED || treeAt(link, 'hello-padding')['enabled'] === false) return undefined;
-  return change(
-    view,
-    'hello-padding',
-    `has MTU ${mtu}, and Holo sends padded hellos above ${LARGEST_PADDED} bytes wrong`,
-    {
-      'hello-padding': { enabled: false },
-    },
-  );
+  const what = `has MTU ${mtu}, and Holo sends padded hellos above ${LARGEST_PADDED} bytes wrong`;
+  return mendInterface(view, 'hello-padding', what, { 'hello-padding': { enabled: false } });
 }
 
 function checkMtu({ instance, want, facts }: View): Finding | undefined {
@@ -213,14 +179,14 @@ function checkMtu({ instance, want, facts }: View): Finding | undefined {
 const LEAVES = { chain: 'key-chain', key: 'key', algorithm: 'crypto-algorithm' } as const;
 const wanted = (key: string | undefined) => (key === undefined ? undefined : { algorithm: HMAC_MD5, key });
 
-function checkHelloKey({ instance, link, want }: View): Finding | undefined {
+function checkHelloKey({ link, want, toChange }: View): Finding | undefined {
   const key = want.authentication.interface?.key;
   const config = { 'hello-authentication': { key: key ?? '', 'crypto-algorithm': `holo-key-chain:${HMAC_MD5}` } };
   return compareKeys(
     keyIn(treeAt(link, 'hello-authentication'), LEAVES),
     wanted(key),
     'isis.authentication.interface',
-    onInterface(instance, want.interface, config),
+    toChange(config),
   );
 }
 
@@ -239,10 +205,7 @@ const UNSAFE: Finding = {
 };
 
 /** Rows that apply, with their findings; undefined instead of findings: there is no instance. */
-export function checkIsis(
-  facts: HoloFacts,
-  want: IsisExpectation,
-): readonly { readonly id: string; readonly claim: string; readonly finding: Finding | undefined | 'unknown' }[] {
+export function checkIsis(facts: HoloFacts, want: IsisExpectation): readonly CheckedRow[] {
   const instances = instancesOf(facts.config ?? {}, 'isis');
   const complete = instances.filter(
     ({ config }) => text(config, 'system-id') !== undefined && words(config, 'area-address').length > 0,
@@ -254,12 +217,15 @@ export function checkIsis(
     remedy: 'configure IS-IS in Holo: its level-type, system-id and area-address',
   };
   const unknown = facts.error !== undefined;
+  const name = want.interface;
+  const view = instance && {
+    ...{ want, facts, instance, name, link: interfaceOf(instance.config, name) ?? {} },
+    toChange: (config: Tree) => onInterface(instance, name, config),
+  };
   const rows = ROWS.filter(({ only }) => only?.(want) ?? true).map(({ id, claim, check }) => ({
     id,
     claim,
-    finding: instance
-      ? check({ want, facts, instance, link: interfaceOf(instance.config, want.interface) ?? {} })
-      : ('unknown' as const),
+    finding: view ? check(view) : ('unknown' as const),
   }));
   return [
     { id: 'instance', claim: 'Holo runs IS-IS', finding: unknown ? 'unknown' : instance ? undefined : missing },

@@ -7,51 +7,47 @@ import {
   instancesOf,
   interfaceOf,
   keyIn,
-  listed,
   number,
   onInterface,
   text,
 } from '../../holo/protocols.ts';
-import { type Tree, entryOf, merged, shown, treeAt } from '../../holo/tree.ts';
+import { type Tree, entryOf, shown, treeAt } from '../../holo/tree.ts';
 import type { OspfIntent } from '../../intent/intent.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
-import { type Finding, checkAlive, checkLink, compareKeys, mend } from './finding.ts';
+import {
+  ACTIVE,
+  ALIVE,
+  type CheckedRow,
+  EXISTS,
+  type Finding,
+  type InterfaceView,
+  type Row as RowOf,
+  compareKeys,
+  isNamed,
+  mend,
+  notEnabled,
+  pointToPoint,
+} from './finding.ts';
 
 export type OspfExpectation = Pick<OspfIntent, 'version' | 'routerId' | 'areas' | 'helloSeconds' | 'deadSeconds'>;
 type Area = OspfExpectation['areas'][number];
 
-interface View {
+interface View extends InterfaceView {
   readonly want: OspfExpectation;
-  readonly facts: HoloFacts;
   readonly instance: Instance;
   readonly area: Area;
   /** As in cnpd.yaml: `ospfv2.areas[0]`. */
   readonly where: string;
   /** Holo's area; undefined: it has no such area. */
   readonly has: Tree | undefined;
-  /** Empty where Holo has no such interface in the area. */
-  readonly link: Tree;
 }
 
-interface Row {
-  readonly id: string;
+interface Row extends RowOf<View> {
   readonly version?: 2 | 3;
-  readonly claim: string;
-  readonly check: (view: View) => Finding | undefined;
 }
-
-const isNamed = ({ link }: View): boolean => Object.keys(link).length > 0;
-const inArea = ({ instance, area }: View, config: Tree): Tree =>
-  onInterface(instance, area.interface, config, formatId(area.areaId));
-const change = (view: View, code: Finding['code'], what: string, config: Tree): Finding =>
-  mend(code, `${view.area.interface} ${what}`, inArea(view, config));
 
 const ROWS: readonly Row[] = [
-  {
-    id: 'interface',
-    claim: 'the interface exists',
-    check: ({ area, facts }) => checkLink(area.interface, facts.links.get(area.interface)),
-  },
+  EXISTS,
   { id: 'area', claim: 'OSPF is enabled in the area of cnpd.yaml', check: checkArea },
   {
     id: 'area-type',
@@ -63,55 +59,34 @@ const ROWS: readonly Row[] = [
       return { code: 'area-type', problem, remedy: `remove ${where} from cnpd.yaml` };
     },
   },
-  {
-    id: 'point-to-point',
-    claim: 'the interface is point-to-point',
-    check: (view) =>
-      isNamed(view) && view.link['interface-type'] !== 'point-to-point'
-        ? change(view, 'broadcast', 'is a broadcast network to Holo', { 'interface-type': 'point-to-point' })
-        : undefined,
-  },
-  {
-    id: 'active',
-    claim: 'the interface is not passive',
-    check: (view) =>
-      view.link['passive'] === true
-        ? change(view, 'passive', 'is passive, so Holo sends no hello', { passive: false })
-        : undefined,
-  },
+  pointToPoint('network'),
+  ACTIVE,
   { id: 'timers', claim: 'hello and dead intervals agree', check: checkTimers },
   { id: 'mtu', claim: 'the MTUs agree', check: checkMtu },
   { id: 'instance-id', version: 3, claim: 'the instance IDs agree', check: checkInstanceId },
-  { id: 'alive', claim: 'Holo uses the interface', check: ({ area, facts }) => checkAlive(area.interface, facts) },
+  ALIVE,
   { id: 'authentication', claim: 'packet authentication agrees', check: checkKey },
 ];
 
 function checkArea(view: View): Finding | undefined {
-  const { want, facts, instance, area, has, where, link } = view;
-  const [areas, declared] = [areasOf(instance).map((one) => text(one, 'area-id')!), formatId(area.areaId)];
+  const { want, instance, area, has, where, link } = view;
   if (isNamed(view) && link['enabled'] !== false) return undefined;
-  const elsewhere = areasOf(instance).find((one) => interfaceOf(one, area.interface));
-  if (elsewhere) {
-    const other = text(elsewhere, 'area-id')!;
-    if (other !== declared)
-      return {
-        code: 'area-differs',
-        problem: `${area.interface} is in area ${other} in Holo and in area ${declared} in cnpd.yaml`,
-        remedy: `set ${where}.area in cnpd.yaml to ${other}`,
-      };
-  }
+  const [areas, declared] = [areasOf(instance), formatId(area.areaId)];
+  const areaIdOf = (one: Tree): string => text(one, 'area-id')!;
+  const other = areas.find((one) => interfaceOf(one, area.interface) && areaIdOf(one) !== declared);
+  if (other)
+    return {
+      code: 'area-differs',
+      problem: `${area.interface} is in area ${areaIdOf(other)} in Holo and in area ${declared} in cnpd.yaml`,
+      remedy: `set ${where}.area in cnpd.yaml to ${areaIdOf(other)}`,
+    };
   if (!has)
     return {
       code: 'area-unknown',
       problem: `Holo has no area ${declared}, which ${where} in cnpd.yaml names`,
-      remedy: `set ${where}.area in cnpd.yaml to one of ${areas.join(', ')}`,
+      remedy: `set ${where}.area in cnpd.yaml to one of ${areas.map(areaIdOf).join(', ')}`,
     };
-  const problem = `OSPFv${want.version} is not enabled on ${area.interface}`;
-  // Holo that learns of an interface from its configuration first never reads the interface's addresses.
-  if (!facts.links.get(area.interface))
-    return { code: 'not-enabled', problem, remedy: 'start cnpd first, then have Holo run OSPF on the interface' };
-  const config: Tree = { enabled: true, 'interface-type': 'point-to-point', ...timers(want) };
-  return mend('not-enabled', problem, merged(listed(area.interface), inArea(view, config)));
+  return notEnabled(view, `OSPFv${want.version}`, timers(want));
 }
 
 const timers = ({ helloSeconds, deadSeconds }: OspfExpectation): Tree => ({
@@ -126,7 +101,7 @@ function checkTimers(view: View): Finding | undefined {
   const what = differ.map(
     (leaf) => `${leaf} is ${shown(view.link[leaf])} s in Holo and ${shown(wants[leaf])} s in cnpd.yaml`,
   );
-  return mend('timers-differ', `${view.area.interface}: ${what.join(', ')}`, inArea(view, wants));
+  return mend('timers-differ', `${view.name}: ${what.join(', ')}`, view.toChange(wants));
 }
 
 /** Each refuses a neighbor whose MTU is larger than its own. */
@@ -165,7 +140,7 @@ function checkKey(view: View): Finding | undefined {
     keyIn(treeAt(link, 'authentication'), names),
     signs,
     `${where}.authentication`,
-    config ? inArea(view, config) : undefined,
+    config && view.toChange(config),
   );
 }
 
@@ -188,23 +163,27 @@ const instanceFinding = (want: OspfExpectation, instance: Instance | undefined):
   };
 };
 
+function viewOf(one: Pick<View, 'want' | 'facts' | 'instance' | 'area' | 'where'>): View {
+  const { instance, area } = one;
+  const [name, areaId] = [area.interface, formatId(area.areaId)];
+  const has = entryOf(areasOf(instance), 'area-id', areaId);
+  return {
+    ...{ ...one, name, has, link: (has && interfaceOf(has, name)) ?? {} },
+    toChange: (config) => onInterface(instance, name, config, areaId),
+  };
+}
+
 /** Rows that apply, with their findings. */
-export function checkOspf(
-  facts: HoloFacts,
-  want: OspfExpectation,
-): readonly { readonly id: string; readonly claim: string; readonly finding: Finding | undefined | 'unknown' }[] {
+export function checkOspf(facts: HoloFacts, want: OspfExpectation): readonly CheckedRow[] {
   const protocol = `ospfv${want.version}` as const;
   const [instance] = instancesOf(facts.config ?? {}, protocol);
   const rows = want.areas.flatMap((area, n) => {
-    const has = instance && entryOf(areasOf(instance), 'area-id', formatId(area.areaId));
-    const link = (has && interfaceOf(has, area.interface)) ?? {};
+    const view = instance && viewOf({ want, facts, instance, area, where: `${protocol}.areas[${n}]` });
     return ROWS.filter(({ version }) => version === undefined || version === want.version).map(
       ({ id, claim, check }) => ({
         id: `${area.interface}.${id}`,
         claim: `${area.interface}: ${claim}`,
-        finding: instance
-          ? check({ want, facts, instance, area, where: `${protocol}.areas[${n}]`, has, link })
-          : ('unknown' as const),
+        finding: view ? check(view) : ('unknown' as const),
       }),
     );
   });

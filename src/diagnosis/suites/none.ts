@@ -2,6 +2,7 @@
 import type { Intent, IsisIntent, OspfIntent } from '../../intent/intent.ts';
 import { ConfigureError, type RouterSuite, type SuiteCheck } from '../../model/router-suite.ts';
 import { formatAddress } from '../../model/address.ts';
+import { formatArea } from '../../model/isis-area.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 
@@ -37,7 +38,7 @@ function ofIsis({ interface: name, levels, systemId, area, mtu, authentication }
   const keys = Object.keys(authentication).map((scope) => `isis.authentication.${scope}`);
   const parts = [
     `IS-IS for IPv6 on ${name}, point-to-point, three-way handshake, ${LEVELS[levels]}`,
-    ...(levels === '2' ? [] : [`area ${Buffer.from(area).toString('hex')}`]),
+    ...(levels === '2' ? [] : [`area ${formatArea(area)}`]),
     `a system ID other than ${formatSystemId(systemId)}`,
     `LSPs and padded hellos of at most ${mtu} bytes`,
     ...(keys.length > 0 ? [`HMAC-MD5 as ${keys.join(', ')}`] : []),

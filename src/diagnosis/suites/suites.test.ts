@@ -59,4 +59,6 @@ test('beside another daemon doctor says what it must be configured to, and finds
     /OSPFv2 on cnpd-ospf0, area 0.0.0.0.*hello 3 s, dead 12 s, MTU 1500; address 169.254.89.0\/31/,
   );
   await expect(suite.configure({ save: false }, dependencies)).rejects.toMatchObject({ code: 'refused' });
+  const [level1] = await suiteBeside(load(besideNone.replace('49.0001', '49.0001, level: 1')), {}).examine();
+  expect(level1!.remedy).toContain('level 1; area 49.0001; ');
 });

@@ -45,6 +45,10 @@ export interface FqOptions {
 export const isScant = ({ flowLimit, orphanMask }: FqOptions, wantedFlowLimit: number): boolean =>
   flowLimit < wantedFlowLimit || orphanMask < LEAST_ORPHAN_MASK;
 
+/** Whether another queue may take its place: what the kernel makes by default, and has too little room. */
+export const givesWay = ({ isDefault, options }: FqPort, wantedFlowLimit: number): boolean =>
+  isDefault && isScant(options, wantedFlowLimit);
+
 /** Why an fq cannot keep departure times; undefined: it can. */
 export function shortHorizon(name: string, { options: { horizonUs } }: Pick<FqPort, 'options'>): Reason | undefined {
   if (horizonUs >= LEAST_HORIZON_US) return undefined;
