@@ -219,12 +219,17 @@ export class EventRecorder implements Recorder {
     // What is being written now may be what was there before the last line.
     while (run.lines.length > 0) await this.#flush(run);
     await run.writing;
-    await this.#close(run);
+    if (!this.#hasFailed(run)) await this.#close(run);
+    if (this.#hasFailed(run)) return;
     const { events, bytes } = run;
     this.#dependencies.log.info(
       { event: 'recorder.ended', file: run.file.path, end, events, bytes },
       'recording ended',
     );
+  }
+
+  #hasFailed(run: Running): boolean {
+    return this.#run === run && this.#state === 'failed';
   }
 
   /** The file stays without its last line: a replay says so. */
