@@ -30,7 +30,7 @@ export function addRecord(program: Command, act: Act): void {
   command
     .command('start')
     .description('begin a recording; machines are in it that begin from now on')
-    .option('--restart', 'all machines begin anew: carriers withdraw and advertise again, what is held goes on')
+    .option('--restart', 'all machines begin anew: carriers withdraw and advertise again, held flows are let go')
     .option('--limit <size>', `it ends at this size (default: ${size.default} bytes)`, bytes)
     .option('--time <seconds>', `it ends after this time (default: ${seconds.default})`, time)
     .action(act(recordStart));
