@@ -58,6 +58,7 @@ export function read(path: string, maxBytes: number): Part {
 
 export async function fetchText(url: string): Promise<Part> {
   const response = await fetch(url, { signal: AbortSignal.timeout(PART_TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
   let text = '';
   for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
     text += piece;
