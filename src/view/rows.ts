@@ -5,6 +5,12 @@ import type { Elem } from '../northbound/subscribe-client.ts';
 /** An entry of a list, or a container: keys and leaves by their YANG names. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Empty: the row has no such leaf, or one that is no text. */
+export const textOf = (row: Row | undefined, leaf: string): string => {
+  const value = row?.[leaf];
+  return typeof value === 'string' ? value : '';
+};
+
 /** Entries of one list. */
 export const MAX_ROWS = 2000;
 /** Characters of one value. */
@@ -80,12 +86,11 @@ export class Rows {
   delete(elems: readonly Elem[]): void {
     const { list, id, leaf } = placeOf(elems);
     const row = this.#lists.get(list)?.get(id);
-    if (leaf !== '') {
-      if (row) delete row[leaf];
-      if (row) return;
+    if (leaf !== '' && row) {
+      delete row[leaf];
+      return;
     }
     const path = elems.map(idOf).join('/');
-    this.#lists.get(list)?.delete(id);
     const names = elems.map(({ name }) => name).join('/');
     for (const [name, rows] of this.#lists) {
       if (name !== names && !name.startsWith(`${names}/`)) continue;
