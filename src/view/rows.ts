@@ -24,7 +24,9 @@ interface Place {
   readonly list: string;
   /** Names with keys; equal for equal entries. */
   readonly id: string;
+  /** Also those of the entries around it. */
   readonly keys: Readonly<Record<string, string>>;
+  readonly firstKey: string | undefined;
   /** What of the entry; empty: all of it. */
   readonly leaf: string;
 }
@@ -43,6 +45,7 @@ function placeOf(elems: readonly Elem[]): Place {
   return {
     list: entry.map(({ name }) => name).join('/'),
     id: entry.map(idOf).join('/'),
+    firstKey: Object.keys(entry.at(-1)?.keys ?? {})[0],
     keys: Object.assign({}, ...entry.map(({ keys }) => keys)) as Record<string, string>,
     leaf: elems
       .slice(entry.length)
@@ -67,14 +70,15 @@ export class Rows {
   }
 
   update(elems: readonly Elem[], value: unknown): void {
-    const { list, id, keys, leaf } = placeOf(elems);
+    const { list, id, keys, firstKey, leaf } = placeOf(elems);
     if (leaf === '') return;
     let rows = this.#lists.get(list);
     if (!rows) this.#lists.set(list, (rows = new Map<string, Record<string, unknown>>()));
     let row = rows.get(id);
     if (!row) {
       if (rows.size >= MAX_ROWS) {
-        this.omitted++;
+        // Other leaves come again whenever they change; a key comes once.
+        if (leaf === firstKey) this.omitted++;
         return;
       }
       rows.set(id, (row = { ...keys }));
