@@ -30,7 +30,7 @@ function ask(command: string, args: readonly string[]): { readonly out: string }
 }
 
 /** The topology of a scene: the name of a folder here, or a file. @throws LabError */
-export function sceneFile(root: string, scene: string): string {
+function sceneFile(root: string, scene: string): string {
   if (existsSync(scene) && /\.ya?ml$/.test(scene)) return scene;
   const folder = join(root, 'containerlab');
   const known = readdirSync(folder).filter((name) => existsSync(join(folder, name, `${name}.clab.yml`)));
