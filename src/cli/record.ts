@@ -1,16 +1,14 @@
 // `cnpctl record start|stop|status`: recordings of the machines' events.
 import { type Command, InvalidArgumentError } from 'commander';
 import { RECORDING_LIMITS, type RecordingStatus } from '../model/recording.ts';
+import { parseSize } from '../model/units.ts';
 import type { RecordAction } from '../northbound/record-client.ts';
 import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { onConfigSocket } from './set-socket.ts';
 
-const UNITS: Readonly<Record<string, number>> = { kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
-
 function bytes(text: string): number {
-  const [, number, unit = ''] = /^(\d{1,12})([kMGi]+B)?$/.exec(text) ?? [];
-  const value = Number(number) * (unit === '' ? 1 : (UNITS[unit] ?? NaN));
+  const value = parseSize(text) ?? NaN;
   const { least, most } = RECORDING_LIMITS.bytes;
   if (!(value >= least && value <= most))
     throw new InvalidArgumentError(`allowed: ${least} to ${most} bytes, such as 64MB.`);
@@ -32,7 +30,7 @@ export function addRecord(program: Command, act: Act): void {
   command
     .command('start')
     .description('begin a recording; machines are in it that begin from now on')
-    .option('--restart', 'all machines begin anew: carriers withdraw and advertise again, what is held goes on')
+    .option('--restart', 'all machines begin anew: carriers withdraw and advertise again, held flows are let go')
     .option('--limit <size>', `it ends at this size (default: ${size.default} bytes)`, bytes)
     .option('--time <seconds>', `it ends after this time (default: ${seconds.default})`, time)
     .action(act(recordStart));
@@ -46,13 +44,13 @@ export function addRecord(program: Command, act: Act): void {
     .action(act((context) => record(context, { action: 'status' })));
 }
 
-export interface RecordOptions {
+interface RecordOptions {
   readonly restart?: boolean;
   readonly limit?: number;
   readonly time?: number;
 }
 
-export const recordStart = (context: Context, { restart = false, limit, time }: RecordOptions): Promise<ExitCode> =>
+const recordStart = (context: Context, { restart = false, limit, time }: RecordOptions): Promise<ExitCode> =>
   record(context, {
     ...{ action: 'start', restart },
     ...(limit !== undefined && { limitBytes: limit }),
@@ -60,7 +58,7 @@ export const recordStart = (context: Context, { restart = false, limit, time }: 
   });
 
 /** Exit code 1: the recording has failed. */
-export async function record(context: Context, action: RecordAction): Promise<ExitCode> {
+async function record(context: Context, action: RecordAction): Promise<ExitCode> {
   const at = action.action === 'status' ? context : onConfigSocket(context);
   const status = await withCnpd(at, (client) => client.record(action));
   if (context.options.output === 'json') printJson(context, status);

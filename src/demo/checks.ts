@@ -1,6 +1,5 @@
 // Claims that more than one scene makes of its runs. Each failure is a sentence. Pure.
-import type { Evidence, NotificationKind, PortResult, RunResult } from './results.ts';
-import type { Mode } from './results.ts';
+import type { Evidence, Mode, NotificationKind, PortResult, RunResult } from './results.ts';
 import type { Scene, WatchedPort } from './scene.ts';
 
 const CNP_OPCODE = 0x81;
@@ -55,6 +54,12 @@ function checkPort(mode: Mode, result: PortResult, limitBytes: number): string[]
   return failures;
 }
 
+/** The receiver sends nothing, so every notification is cnpd's. */
+export const silentReceiver = ({ mode, receiverCnps }: RunResult): string[] =>
+  receiverCnps === 0
+    ? []
+    : [`${mode}: the receiver sent ${receiverCnps} CNPs, although configured not to: not every notification is cnpd's`];
+
 /** The watched ports in this run: queues bounded, nothing dropped. */
 export const boundedQueues = (
   { mode, ports }: RunResult,
@@ -74,10 +79,7 @@ export function checkRuns(
   if (none.notifications.count !== 0)
     failures.push(`none: ${none.notifications.count} notifications were seen, although no node should send any`);
   failures.push(...checkNotifications(receiver, 'cnp'), ...checkNotifications(cnpd, kind));
-  if (cnpd.receiverCnps !== 0)
-    failures.push(
-      `cnpd: the receiver sent ${cnpd.receiverCnps} CNPs, although configured not to: not every notification is cnpd's`,
-    );
+  failures.push(...silentReceiver(cnpd));
   failures.push(...boundedQueues(cnpd, { watched }));
   // An upper bound that is too long says nothing.
   const comparable = !cnpd.feedbackIsBound && cnpd.firstFeedbackMs !== null && receiver.firstFeedbackMs !== null;

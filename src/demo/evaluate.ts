@@ -20,7 +20,7 @@ const BIN_MS = 10;
 /** Once the first cut has done its work. */
 const SETTLED_AFTER_MS = 1000;
 /** Below K_min for so long, a queue has settled. */
-const SETTLED_HOLD_MS = 100;
+export const SETTLED_HOLD_MS = 100;
 /** Samples before the first data packet and after the last that a plot keeps. */
 const MARGIN_MS = { before: 100, after: 500 } as const;
 

@@ -2,6 +2,7 @@
 import { escapeXml } from './chart.ts';
 import { CHECK_STYLE, checkList } from './check-list.ts';
 import { drawingSvg } from './drawing.ts';
+import { SETTLED_HOLD_MS } from './evaluate.ts';
 import { headline, notBetter } from './measures.ts';
 import { observations } from './observations.ts';
 import { htmlLines, htmlPage } from './page.ts';
@@ -14,8 +15,7 @@ const STYLE = `
 .drawing { margin: .5rem 0 } .drawing .node { fill: var(--raised); stroke: var(--soft) } .drawing .role { stroke: #1f88d1; stroke-width: 2 }
 .drawing .name { font-size: 16px; font-weight: 600; fill: var(--ink) } .drawing .note { font-size: 14px }
 .drawing .link { stroke: var(--soft); stroke-width: 2 } .drawing .wan { stroke: var(--soft); stroke-width: 5 }
-.runs small { display: block; color: var(--soft); font-size: .8em } .runs td:last-child, .runs th:last-child { font-weight: 600 }
-.runs small { font-weight: 400; white-space: nowrap }
+.runs small { display: block; color: var(--soft); font-size: .8em; font-weight: 400; white-space: nowrap } .runs td:last-child, .runs th:last-child { font-weight: 600 }
 .runs thead th { line-height: 1.25 }
 @media (max-width: 600px) { .runs { font-size: 12.5px } .runs th, .runs td { padding: .3rem .2rem } body { padding: 0 .6rem }
   .drawing .name { font-size: 22px } .drawing .note { font-size: 20px } }
@@ -90,7 +90,8 @@ const explanation = (report: DemoReport): string => {
   return (
     `${middle}First feedback: from the moment the queue of ${first!.name} crosses the threshold of its run to the first ` +
     'notification on the sender’s wire. With ≤, no sample shows the crossing, and it is an upper bound. ' +
-    'Settled: from the first data packet until the queue is below K_min for 100 ms.'
+    'Settled: from the first data packet until the queue is below K_min for ' +
+    `${SETTLED_HOLD_MS} ms.`
   );
 };
 

@@ -1,8 +1,7 @@
 // Where a report is made: kernel, version, processors and their load.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, type } from 'node:os';
-import { join } from 'node:path';
+import { VERSION } from '../daemon/version.ts';
 import { packageRoot } from '../lab/program.ts';
 import type { Machine } from './results.ts';
 
@@ -22,11 +21,10 @@ function commit(): string | undefined {
 
 /** @param before load before the first run */
 export function machine(before: number): Machine {
-  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   const found = commit();
   return {
     kernel: `${type()} ${release()}`,
-    cnpd: found === undefined ? version : `${version} (commit ${found})`,
+    cnpd: found === undefined ? VERSION : `${VERSION} (commit ${found})`,
     node: process.version,
     cpus: cpus().length,
     load: [before, loadNow()],

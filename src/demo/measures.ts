@@ -9,18 +9,24 @@ interface Compared {
   readonly text: (value: number) => string;
 }
 
-export const ms = (value: number): string => `${value.toFixed(value < 100 ? 1 : 0)} ms`;
-export const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0)} kB`;
-export const mbit = (bps: number): string => `${(bps / 1e6).toFixed(1)} Mbit/s`;
+/** Figures without their unit. */
+export const ROUNDED = {
+  ms: (value: number): string => value.toFixed(value < 100 ? 1 : 0),
+  kilobytes: (bytes: number): string => (bytes / 1000).toFixed(0),
+  mbit: (bps: number): string => (bps / 1e6).toFixed(1),
+} as const;
+const ms = (value: number): string => `${ROUNDED.ms(value)} ms`;
+export const kilobytes = (bytes: number): string => `${ROUNDED.kilobytes(bytes)} kB`;
+export const mbit = (bps: number): string => `${ROUNDED.mbit(bps)} Mbit/s`;
 
 export const firstFeedback: Measure = (run) => run.firstFeedbackMs;
 /** Of the first watched port, in which all the traffic waits. */
-export const peakQueue: Measure = (run) => run.ports[0]!.peakQueueBytes;
+const peakQueue: Measure = (run) => run.ports[0]!.peakQueueBytes;
 export const settled: Measure = (run) => run.settledMs;
 export const goodput: Measure = (run) => run.goodputBps;
 
 /** Those in which cnpd claims to be better come first. */
-export const COMPARED: readonly Compared[] = [
+const COMPARED: readonly Compared[] = [
   { name: 'first feedback', measure: firstFeedback, better: 'less', text: ms },
   { name: 'peak queue', measure: peakQueue, better: 'less', text: kilobytes },
   { name: 'settling', measure: settled, better: 'less', text: ms },

@@ -1,6 +1,5 @@
 // Results of runs for the tests of verdicts and reports: what each mode's run looks like when all is well.
-import type { DemoRun, NotificationKind, NotificationSummary, PortResult, RunResult } from './results.ts';
-import type { Mode } from './results.ts';
+import type { DemoRun, Mode, NotificationKind, NotificationSummary, PortResult, RunResult } from './results.ts';
 import { type Scene, portName } from './scene.ts';
 
 const QUEUE_PAIR = 7;

@@ -1,4 +1,4 @@
-// What a scene of the demo is: a topology, a sender and a receiver, monitored ports, three runs, and what they
+// What a scene of the demo is: a topology, a sender and a receiver, watched ports, the runs, and what they
 // have to show. The scenes are in scenes/, their table in scenes.ts; everything else works on this description alone.
 import { join } from 'node:path';
 import type { Lab } from '../lab/lab.ts';

@@ -1,5 +1,5 @@
 // The tables of a report: a column for each kind of run, which fits a narrow window, and a row for each figure.
-import { settled } from './measures.ts';
+import { ROUNDED, firstFeedback, goodput, settled } from './measures.ts';
 import type { DemoRun, Mode, PortResult } from './results.ts';
 import { type Measure, type Spread, modesOf, ofMode, spreadOf } from './spread.ts';
 
@@ -52,18 +52,11 @@ const perPort = (
 
 const count = (value: number): string => value.toFixed(0);
 /** The unit is in the head of the line: a narrow column has room for a range of numbers. */
-const ms = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
-const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(0);
-const mbit = (bps: number): string => (bps / 1e6).toFixed(1);
+const { ms, kilobytes, mbit } = ROUNDED;
 
 const feedback: Line = {
   head: 'first feedback, ms',
-  cell: (runs) =>
-    cellOf(
-      spreadOf(runs, (run) => run.firstFeedbackMs),
-      ms,
-      runs.some((run) => run.feedbackIsBound) ? '≤ ' : '',
-    ),
+  cell: (runs) => cellOf(spreadOf(runs, firstFeedback), ms, runs.some((run) => run.feedbackIsBound) ? '≤ ' : ''),
 };
 
 export function linesOf(runs: readonly DemoRun[]): readonly Line[] {
@@ -75,7 +68,7 @@ export function linesOf(runs: readonly DemoRun[]): readonly Line[] {
     ...perPort('peak after 1 s, kB', ports, (p) => p.settledPeakQueueBytes, kilobytes),
     ...perPort('drops', ports, (p) => p.drops, count),
     { head: 'retransmitted', cell: line((run) => run.retransmitted, count) },
-    { head: 'goodput, Mbit/s', cell: line((run) => run.goodputBps, mbit) },
+    { head: 'goodput, Mbit/s', cell: line(goodput, mbit) },
     { head: 'notifications', cell: line((run) => run.notifications.count, count) },
     { head: 'CE seen', cell: line((run) => run.ceAtReceiver, count) },
   ];

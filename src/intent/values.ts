@@ -19,7 +19,7 @@ import {
   parseSize,
   parseTime,
   unitPattern,
-} from './units.ts';
+} from '../model/units.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 // The lines of a recording: JSON, one object a line. The first is the header, the last says how the recording ended.
 // Between them, by the number `m` of a machine: its begin, its events, and findings behind the event in which they were
 // made.
+import type { MachineName } from '../model/recording.ts';
 
 export const FORMAT = 'cnpd-recording';
 /** Changes when an older cnpd could not replay what a newer one writes. */
@@ -22,25 +23,25 @@ export interface Header {
   readonly limitSeconds: number;
 }
 
-export interface BeginLine {
+interface BeginLine {
   readonly m: number;
   readonly now: number;
-  readonly machine: string;
+  readonly machine: MachineName;
   readonly config: unknown;
 }
 
-export interface EventLine {
+interface EventLine {
   readonly m: number;
   readonly now: number;
   readonly event: unknown;
 }
 
-export interface FindingLine {
+interface FindingLine {
   readonly m: number;
   readonly found: unknown;
 }
 
-export interface StoppedLine {
+interface StoppedLine {
   readonly now: number;
   readonly stopped: string;
   readonly holdMs: number;
@@ -50,8 +51,10 @@ export interface StoppedLine {
 export const ENDINGS = ['stopped', 'bytes', 'time'] as const;
 export type Ending = (typeof ENDINGS)[number];
 
-export interface EndLine {
+interface EndLine {
   readonly now: number;
   readonly end: Ending;
   readonly events: number;
 }
+
+export type RecordedLine = Header | BeginLine | EventLine | FindingLine | StoppedLine | EndLine;

@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
+import { silentLog } from '../model/log.ts';
 import { recordCalls } from '../model/recorded-calls.ts';
 import { MOST_FILES, createRecordingFile, newestRecording } from './file.edge.ts';
 import { LIMITS, linesIn, recordings } from './recorder.fixture.ts';
@@ -143,6 +144,20 @@ test('a full disk ends the recording, is a problem and counted, and no machine h
   expect([counts, closed]).toEqual([{ 'recorder.failed': 1, 'recorder.event.dropped': 1 }, ['closed']]);
   await recorder.stop();
   expect(recorder.problems()).toEqual([]);
+});
+
+test('a disk that is full at the last line: the recording has failed, and nothing says that it has ended', async () => {
+  const [closed, logged]: [string[], unknown[]] = [[], []];
+  const create = async () => ({
+    path: '/full/recording',
+    append: () => Promise.reject(full),
+    close: async () => void closed.push('closed'),
+  });
+  const log = { ...silentLog, info: ({ event }: { event?: unknown }) => void logged.push(event) };
+  const { recorder, counts } = newRecorder(undefined, { create, log });
+  await recorder.start(LIMITS);
+  expect(await recorder.stop()).toMatchObject({ state: 'failed', reason: full.message });
+  expect([closed, logged, counts]).toEqual([['closed'], ['recorder.started'], { 'recorder.failed': 1 }]);
 });
 
 test('a directory in which no file can be made: an error with its path', async () => {

@@ -13,7 +13,7 @@ import type {
   RecordingStatus,
   Tape,
 } from '../model/recording.ts';
-import { type Ending, FORMAT, FORMAT_VERSION, type Header, MOST_LINE_BYTES } from './format.ts';
+import { type Ending, FORMAT, FORMAT_VERSION, MOST_LINE_BYTES, type RecordedLine } from './format.ts';
 import { toJson } from './values.ts';
 
 /** An open file; both reject with the error of the system. */
@@ -26,8 +26,6 @@ export interface RecordingFile {
 export interface RecorderDependencies {
   readonly clock: Clock;
   readonly wallClock?: () => number;
-  /** CLOCK_MONOTONIC, milliseconds. */
-  readonly monotonic?: () => number;
   readonly version: string;
   readonly count: Count;
   readonly log: Log;
@@ -43,6 +41,7 @@ export const MOST_WAITING_BYTES = 64 << 20;
 /** Room for the last line. */
 const END_BYTES = 128;
 
+/** CLOCK_MONOTONIC, milliseconds. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** What is being recorded. */
@@ -89,7 +88,7 @@ export class EventRecorder implements Recorder {
   }
 
   #open(request: RecordingRequest, file: RecordingFile): void {
-    const { clock, wallClock = Date.now, monotonic = monotonicMs, version, log } = this.#dependencies;
+    const { clock, wallClock = Date.now, version, log } = this.#dependencies;
     const [now, wall] = [clock.now(), wallClock()];
     this.#run = {
       ...{ file, request, startedAt: new Date(wall).toISOString(), machines: [], lines: [] },
@@ -99,9 +98,8 @@ export class EventRecorder implements Recorder {
     this.#state = 'recording';
     this.#dropped = 0;
     this.#reason = undefined;
-    const times = { now, wall, monotonic: monotonic() };
-    const header: Header = { format: FORMAT, version: FORMAT_VERSION, cnpd: version, ...times, ...request };
-    this.#write(this.#run, header);
+    const times = { now, wall, monotonic: monotonicMs() };
+    this.#write(this.#run, { format: FORMAT, version: FORMAT_VERSION, cnpd: version, ...times, ...request });
     log.info({ event: 'recorder.started', file: file.path, ...request }, 'events of machines are recorded');
   }
 
@@ -171,7 +169,7 @@ export class EventRecorder implements Recorder {
   }
 
   /** @param mayEnd whether the recording may end before this line: not between an event and its findings */
-  #write(run: Running, line: object, mayEnd = false): void {
+  #write(run: Running, line: RecordedLine, mayEnd = false): void {
     const text = `${JSON.stringify(line)}\n`;
     const bytes = Buffer.byteLength(text);
     if (bytes > MOST_LINE_BYTES) return this.#fail(run, `an event has ${bytes} bytes, more than ${MOST_LINE_BYTES}`);
@@ -221,12 +219,17 @@ export class EventRecorder implements Recorder {
     // What is being written now may be what was there before the last line.
     while (run.lines.length > 0) await this.#flush(run);
     await run.writing;
-    await this.#close(run);
+    if (!this.#hasFailed(run)) await this.#close(run);
+    if (this.#hasFailed(run)) return;
     const { events, bytes } = run;
     this.#dependencies.log.info(
       { event: 'recorder.ended', file: run.file.path, end, events, bytes },
       'recording ended',
     );
+  }
+
+  #hasFailed(run: Running): boolean {
+    return this.#run === run && this.#state === 'failed';
   }
 
   /** The file stays without its last line: a replay says so. */

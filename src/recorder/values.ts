@@ -2,7 +2,6 @@
 //
 //   $b bytes in hexadecimal   $n bigint   $x a number that is not finite   $u undefined, in an array
 //   $m Map   $s Set           $f a function: what it returned is among the findings
-import { fromHex } from './hex.ts';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -45,8 +44,14 @@ type Reader = (value: unknown) => unknown;
 
 const NUMBERS = ['Infinity', '-Infinity', 'NaN'];
 
+function bytesOf(hex: string): Uint8Array {
+  const bytes = new Uint8Array(Buffer.from(hex, 'hex'));
+  if (bytes.length * 2 !== hex.length) throw new RangeError('bytes are not in hexadecimal');
+  return bytes;
+}
+
 function special(key: string, value: unknown, read: Reader, call: () => unknown): unknown {
-  if (key === '$b' && typeof value === 'string') return fromHex(value);
+  if (key === '$b' && typeof value === 'string') return bytesOf(value);
   if (key === '$n' && typeof value === 'string' && /^-?\d{1,80}$/.test(value)) return BigInt(value);
   if (key === '$x' && NUMBERS.includes(value as string)) return Number(value);
   if (key === '$u') return undefined;

@@ -11,19 +11,14 @@ import { replayedSpeaker as isisSpeaker, type RecordedConfig as IsisConfig } fro
 import { handle as handleIsis } from '../carriers/isis/speaker.ts';
 import type { Speaker as IsisSpeaker, SpeakerEvent as IsisEvent } from '../carriers/isis/state.ts';
 import type { Content, ContentEvent } from '../carriers/ospf/content-state.ts';
-import { handleContent } from '../carriers/ospf/content.ts';
-import {
-  replayedContent,
-  replayedSpeaker,
-  type RecordedConfig as OspfConfig,
-  type RecordedContent,
-} from '../carriers/ospf/recorded.ts';
+import { createContent, handleContent } from '../carriers/ospf/content.ts';
+import { replayedSpeaker, type RecordedConfig as OspfConfig, type RecordedContent } from '../carriers/ospf/recorded.ts';
 import { handle as handleOspf } from '../carriers/ospf/speaker.ts';
 import type { Speaker as OspfSpeaker, SpeakerEvent as OspfEvent } from '../carriers/ospf/state.ts';
 import { AskedNeighbors, type AskedOptions } from '../flow-control/asked.ts';
 import { ASKED_EVENTS, PAUSED_EVENTS } from '../flow-control/flow-control.ts';
 import { PausedTraffic, type PausedOptions } from '../flow-control/paused.ts';
-import type { Origination } from '../model/advertisement.ts';
+import type { CarrierName, Origination } from '../model/advertisement.ts';
 import type { Count } from '../model/log.ts';
 import type { Call } from '../model/recorded-calls.ts';
 import type { Findings, MachineName } from '../model/recording.ts';
@@ -37,6 +32,8 @@ export interface World {
   readonly count: Count;
   /** What this router declares. */
   readonly declare: (origination: Origination) => void;
+  /** How long what a carrier has learned is held; undefined: as before. */
+  readonly hold: (carrier: CarrierName, ms: number | undefined) => void;
 }
 
 /** An event, as every machine's has one. */
@@ -84,9 +81,38 @@ type Rows = {
   };
 };
 
-const SPEAKER_EVENTS = ['link-up', 'link-down', 'received', 'originate', 'timer', 'stop'];
-const CONTENT_EVENTS = ['declare', 'database', 'adjacency', 'configure', 'timer'];
-const BGP_EVENTS = ['declare', 'configure', 'connected', 'routes', 'listed', 'lost', 'done', 'looked', 'stop', 'timer'];
+/** The types of a machine's events: the compiler refuses a table that lacks one. */
+const typesOf = <E extends AnyEvent>(types: Readonly<Record<E['type'], true>>): readonly string[] => Object.keys(types);
+
+const SPEAKER = {
+  'link-up': true,
+  'link-down': true,
+  received: true,
+  originate: true,
+  timer: true,
+  stop: true,
+} as const;
+const ISIS_EVENTS = typesOf<IsisEvent>({ ...SPEAKER, configure: true });
+const OSPF_EVENTS = typesOf<OspfEvent>({ ...SPEAKER, keys: true });
+const CONTENT_EVENTS = typesOf<ContentEvent>({
+  declare: true,
+  database: true,
+  adjacency: true,
+  configure: true,
+  timer: true,
+});
+const BGP_EVENTS = typesOf<BgpEvent>({
+  declare: true,
+  configure: true,
+  connected: true,
+  routes: true,
+  listed: true,
+  lost: true,
+  done: true,
+  looked: true,
+  stop: true,
+  timer: true,
+});
 
 function ospf(config: unknown, findings: Findings, _now: number, { count }: World): Created<OspfSpeaker> {
   const machine = replayedSpeaker({ ...(config as OspfConfig), findings });
@@ -99,11 +125,13 @@ function ospf(config: unknown, findings: Findings, _now: number, { count }: Worl
 
 function ospfContent(given: unknown, _findings: Findings, begin: number, world: World): Created<OspfContent> {
   const config = given as RecordedContent;
-  const content = replayedContent(config);
+  const content = createContent(config);
+  world.hold(config.name, config.holdUnreachableMs);
   const downSince = new Map(config.areas.map(({ areaId }) => [areaId, begin]));
   const handle: Handle = (any, now) => {
     const event = any as ContentEvent;
     if (event.type === 'declare') world.declare(event.origination);
+    if (event.type === 'configure') world.hold(config.name, event.holdUnreachableMs);
     if (event.type === 'adjacency' && event.neighbor === undefined) downSince.set(event.areaId, now);
     for (const effect of handleContent(content, event, now))
       if (effect.type !== 'originate') take(effect, config.name, world);
@@ -118,7 +146,7 @@ type Reported =
   | { readonly type: 'count'; readonly name: string; readonly by: number }
   | { readonly type: 'log' | 'send' | 'stopped' | 'change' | 'look' };
 
-function take(effect: Reported, carrier: 'isis' | 'ospfv2' | 'ospfv3' | 'bgp', { sink, count }: World): void {
+function take(effect: Reported, carrier: CarrierName, { sink, count }: World): void {
   if (effect.type === 'learned') sink.learned(effect.report);
   else if (effect.type === 'reachability') sink.reachability({ carrier, reachable: effect.reachable });
   else if (effect.type === 'topology') sink.topology({ carrier, areas: effect.areas });
@@ -135,20 +163,22 @@ const calls =
 
 export const MACHINE_ROWS: Rows = {
   isis: {
-    events: [...SPEAKER_EVENTS, 'configure'],
+    events: ISIS_EVENTS,
     create: (given, findings, _now, world) => {
       const config = given as IsisConfig;
       const speaker = isisSpeaker({ ...config, findings });
+      world.hold('isis', config.holdUnreachableMs);
       const handle: Handle = (any, now) => {
         const event = any as IsisEvent;
         if (event.type === 'originate') world.declare(event.origination);
+        if (event.type === 'configure') world.hold('isis', event.config.holdUnreachableMs);
         for (const effect of handleIsis(speaker, event, now)) take(effect, 'isis', world);
       };
       return { machine: { config, speaker }, handle };
     },
   },
-  ospfv2: { events: [...SPEAKER_EVENTS, 'keys'], create: ospf },
-  ospfv3: { events: [...SPEAKER_EVENTS, 'keys'], create: ospf },
+  ospfv2: { events: OSPF_EVENTS, create: ospf },
+  ospfv3: { events: OSPF_EVENTS, create: ospf },
   'ospfv2-content': { events: CONTENT_EVENTS, create: ospfContent },
   'ospfv3-content': { events: CONTENT_EVENTS, create: ospfContent },
   bgp: {
@@ -156,9 +186,11 @@ export const MACHINE_ROWS: Rows = {
     create: (given, _findings, begin, world) => {
       const { target, ...config } = given as BgpConfig & { readonly target: string };
       const content = createBgpContent(config, begin);
+      world.hold('bgp', config.holdUnreachableMs);
       const handle: Handle = (any, now) => {
         const event = any as BgpEvent;
         if (event.type === 'declare') world.declare(event.origination);
+        if (event.type === 'configure') world.hold('bgp', event.changes.holdUnreachableMs);
         for (const effect of handleBgp(content, event, now)) take(effect, 'bgp', world);
       };
       return { machine: { target, content }, handle };

@@ -1,6 +1,7 @@
 // Runs the machines of a recording with what was recorded. It needs no kernel, no network and no rights.
 import { Learning } from '../coordinator/learning.ts';
 import { LearnedTable } from '../learned/table.ts';
+import type { CarrierName } from '../model/advertisement.ts';
 import { type Clock, manualClock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
 import { MACHINES, type MachineName } from '../model/recording.ts';
@@ -59,7 +60,7 @@ class Run {
   readonly #running: Running[] = [];
   readonly #counters = new Map<string, number>();
   readonly #events = new Map<MachineName, number>();
-  readonly #holdMs: Record<string, number> = {};
+  readonly #holdMs: Partial<Record<CarrierName, number>> = {};
   #now: number;
   #pending: Pending | undefined;
   #end: { readonly reason: string; readonly line: number } | undefined;
@@ -165,22 +166,21 @@ class Run {
   }
 
   #create(running: Running, line: Line, findings: { find: () => never }): void {
-    const config = fromJson(line.fields['config'], this.#find) as Record<string, unknown>;
-    this.#hold(running.name, config);
+    const config = fromJson(line.fields['config'], this.#find);
     const world: World = {
       sink: this.#learning,
       count: this.#count,
       declare: (origination) => (this.#table.declareOwn(origination), this.#learning.changed()),
+      hold: (carrier, ms) => this.#hold(carrier, ms),
     };
     const { machine, handle } = MACHINE_ROWS[running.name].create(config, findings, this.#now, world);
     running.handle = handle;
     Object.assign(this.#machines, { [running.name]: machine });
   }
 
-  /** How long what a carrier has learned is held. */
-  #hold(name: MachineName, { holdUnreachableMs }: Record<string, unknown>): void {
-    if (typeof holdUnreachableMs !== 'number') return;
-    this.#holdMs[name.replace('-content', '')] = holdUnreachableMs;
+  #hold(carrier: CarrierName, ms: number | undefined): void {
+    if (typeof ms !== 'number') return;
+    this.#holdMs[carrier] = ms;
     this.#table.configure({ holdMs: this.#holdMs });
   }
 
@@ -195,8 +195,6 @@ class Run {
     const event = fromJson(line.fields['event'], this.#find) as AnyEvent | null;
     if (!MACHINE_ROWS[name].events.includes(event?.type as string))
       throw new ReplayError(line.number, `event: ${name} has no such event`);
-    const { config, changes } = event as { config?: Record<string, unknown>; changes?: Record<string, unknown> };
-    if (event!.type === 'configure') this.#hold(name, config ?? changes ?? (event as never));
     this.#events.set(name, (this.#events.get(name) ?? 0) + 1);
     handle(event!, this.#now);
   }

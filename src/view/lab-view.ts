@@ -5,17 +5,15 @@ import { isAlive } from '../lab/processes.ts';
 import { run } from '../lab/run.ts';
 import { type NodeState, readState } from '../lab/state.ts';
 import type { NodeSpec, Topology } from '../lab/topology.ts';
+import { CONFIG_FILE, GNMI_SOCKET } from '../model/paths.ts';
 import { layout } from './layout.ts';
 import type { Kind, LabView } from './model.ts';
-
-const CNPD_FILE = '/etc/cnpd/cnpd.yaml';
-const DEFAULT_SOCKET = '/run/cnpd/gnmi.sock';
 
 const forwards = ({ sysctls }: NodeSpec): boolean =>
   Object.entries(sysctls).some(([name, value]) => /forward/.test(name) && value === '1');
 
 function kindOf(node: NodeSpec): Kind {
-  if (node.binds.some(({ target }) => target === CNPD_FILE)) return 'cnpd';
+  if (node.binds.some(({ target }) => target === CONFIG_FILE)) return 'cnpd';
   return forwards(node) ? 'router' : 'host';
 }
 
@@ -44,11 +42,11 @@ const stateOf = (lab: string, node: string): NodeState | undefined =>
 /** `gnmi.socket` of the node's file; cnpd's default where it says nothing, or cannot be read. */
 function socketIn(root: string): string {
   try {
-    const file = parse(readFileSync(`${root}${CNPD_FILE}`, 'utf8')) as { gnmi?: { socket?: unknown } } | null;
+    const file = parse(readFileSync(`${root}${CONFIG_FILE}`, 'utf8')) as { gnmi?: { socket?: unknown } } | null;
     const socket = file?.gnmi?.socket;
-    return typeof socket === 'string' && socket.startsWith('/') ? socket : DEFAULT_SOCKET;
+    return typeof socket === 'string' && socket.startsWith('/') ? socket : GNMI_SOCKET;
   } catch {
-    return DEFAULT_SOCKET;
+    return GNMI_SOCKET;
   }
 }
 

@@ -1,7 +1,7 @@
 // The lab as a graph: which node has an address, and the way from one node to another. Pure.
 import { familyKey, parseAddress } from '../model/address.ts';
 
-interface Link {
+export interface Link {
   readonly a: string;
   readonly b: string;
 }

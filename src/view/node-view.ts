@@ -1,7 +1,7 @@
 // From what a cnpd has reported to what the page shows of its node. Pure.
 import type { Kind, LinkView, NodeView, PortView, Status } from './model.ts';
 import type { Directory } from './network.ts';
-import type { Row, Rows } from './rows.ts';
+import { type Row, type Rows, textOf } from './rows.ts';
 
 /** Entries of each kind that the page shows of a node. */
 const MAX_SHOWN = 40;
@@ -16,10 +16,6 @@ export interface Connection {
   readonly reason: string;
 }
 
-const text = (row: Row | undefined, leaf: string): string => {
-  const value = row?.[leaf];
-  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
-};
 /** 64-bit numbers come as text. */
 const number = (row: Row, leaf: string): number => {
   const value = Number(row[leaf] ?? 0);
@@ -45,8 +41,8 @@ export function peerOf(links: readonly LinkView[], node: string, name: string): 
 }
 
 const portView = (row: Row, node: string, links: readonly LinkView[]): PortView => ({
-  interface: text(row, 'interface'),
-  peer: peerOf(links, node, text(row, 'interface')),
+  interface: textOf(row, 'interface'),
+  peer: peerOf(links, node, textOf(row, 'interface')),
   queueBytes: number(row, 'queue-bytes'),
   kMin: number(row, 'k-min'),
   kMax: number(row, 'k-max'),
@@ -63,32 +59,32 @@ function lists(rows: Rows, place: Place, { links, directory }: Surroundings): Li
   return {
     problems: rows
       .list('cnpd/status/problems')
-      .map((r) => ({ feature: text(r, 'feature'), problem: text(r, 'problem'), remedy: text(r, 'remedy') })),
+      .map((r) => ({ feature: textOf(r, 'feature'), problem: textOf(r, 'problem'), remedy: textOf(r, 'remedy') })),
     ports: rows.list('cnpd/ports').map((row) => portView(row, place.name, links)),
     senders: rows
       .list('cnpd/senders')
-      .filter((row) => row['best'] === true && text(row, 'proxy') !== '')
+      .filter((row) => row['best'] === true && textOf(row, 'proxy') !== '')
       .map((row) => ({
-        prefix: text(row, 'prefix'),
-        proxy: text(row, 'proxy'),
-        proxyNode: directory.nameOf(text(row, 'proxy')),
-        carrier: text(row, 'carrier'),
+        prefix: textOf(row, 'prefix'),
+        proxy: textOf(row, 'proxy'),
+        proxyNode: directory.nameOf(textOf(row, 'proxy')),
+        carrier: textOf(row, 'carrier'),
       })),
     answersFor: [
       ...rows.list('cnpd/proxies').flatMap((row) => texts(row, 'prefixes')),
-      ...rows.list('cnpd/sources').map((row) => `${text(row, 'prefix')} (${text(row, 'action')})`),
+      ...rows.list('cnpd/sources').map((row) => `${textOf(row, 'prefix')} (${textOf(row, 'action')})`),
     ],
     sids: rows.list('cnpd/sids').map((row) => ({
-      sid: text(row, 'sid'),
-      behavior: text(row, 'behavior'),
-      status: text(row, 'status'),
+      sid: textOf(row, 'sid'),
+      behavior: textOf(row, 'behavior'),
+      status: textOf(row, 'status'),
       isLocal: row['origin'] === 'local',
     })),
     groups: rows.list('cnpd/groups/group').map((row) => ({
-      address: text(row, 'proxy-address'),
-      name: text(row, 'name'),
+      address: textOf(row, 'proxy-address'),
+      name: textOf(row, 'name'),
       roles: texts(row, 'roles'),
-      status: text(row, 'status'),
+      status: textOf(row, 'status'),
       receivers: number(row, 'receivers'),
     })),
   };
@@ -108,9 +104,9 @@ export function nodeView(place: Place, connection: Connection, rows: Rows, aroun
   const beyond = Object.values(all).reduce((sum, entries) => sum + Math.max(0, entries.length - MAX_SHOWN), 0);
   return {
     ...place,
-    status: statusOf(connection, text(status, 'health')),
+    status: statusOf(connection, textOf(status, 'health')),
     reason: connection.reason,
-    version: text(status, 'version'),
+    version: textOf(status, 'version'),
     addresses: around.directory.of(place.name),
     ...shown,
     omitted: beyond + rows.omitted,

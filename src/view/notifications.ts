@@ -2,13 +2,8 @@
 import { parseAddress } from '../model/address.ts';
 import { parsePrefix, prefixContains } from '../model/prefix.ts';
 import type { NotificationView } from './model.ts';
-import { type Directory, way } from './network.ts';
-import type { Row, Rows } from './rows.ts';
-
-interface Link {
-  readonly a: string;
-  readonly b: string;
-}
+import { type Directory, type Link, way } from './network.ts';
+import { type Row, type Rows, textOf } from './rows.ts';
 
 interface Network {
   readonly links: readonly Link[];
@@ -16,8 +11,6 @@ interface Network {
   /** Nodes that take notifications for senders, and the prefixes of those. */
   readonly takers: readonly { readonly node: string; readonly prefixes: readonly string[] }[];
 }
-
-const textOf = (row: Row, leaf: string): string => (typeof row[leaf] === 'string' ? row[leaf] : '');
 
 /** The address of the proxy that a node asks for a sender: that of the longest prefix. */
 function proxyFor(rows: Rows, sender: string): string {

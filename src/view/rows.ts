@@ -5,6 +5,12 @@ import type { Elem } from '../northbound/subscribe-client.ts';
 /** An entry of a list, or a container: keys and leaves by their YANG names. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Empty: the row has no such leaf, or one that is no text. */
+export const textOf = (row: Row | undefined, leaf: string): string => {
+  const value = row?.[leaf];
+  return typeof value === 'string' ? value : '';
+};
+
 /** Entries of one list. */
 export const MAX_ROWS = 2000;
 /** Characters of one value. */
@@ -18,7 +24,9 @@ interface Place {
   readonly list: string;
   /** Names with keys; equal for equal entries. */
   readonly id: string;
+  /** Also those of the entries around it. */
   readonly keys: Readonly<Record<string, string>>;
+  readonly firstKey: string | undefined;
   /** What of the entry; empty: all of it. */
   readonly leaf: string;
 }
@@ -37,6 +45,7 @@ function placeOf(elems: readonly Elem[]): Place {
   return {
     list: entry.map(({ name }) => name).join('/'),
     id: entry.map(idOf).join('/'),
+    firstKey: Object.keys(entry.at(-1)?.keys ?? {})[0],
     keys: Object.assign({}, ...entry.map(({ keys }) => keys)) as Record<string, string>,
     leaf: elems
       .slice(entry.length)
@@ -61,14 +70,15 @@ export class Rows {
   }
 
   update(elems: readonly Elem[], value: unknown): void {
-    const { list, id, keys, leaf } = placeOf(elems);
+    const { list, id, keys, firstKey, leaf } = placeOf(elems);
     if (leaf === '') return;
     let rows = this.#lists.get(list);
     if (!rows) this.#lists.set(list, (rows = new Map<string, Record<string, unknown>>()));
     let row = rows.get(id);
     if (!row) {
       if (rows.size >= MAX_ROWS) {
-        this.omitted++;
+        // Other leaves come again whenever they change; a key comes once.
+        if (leaf === firstKey) this.omitted++;
         return;
       }
       rows.set(id, (row = { ...keys }));
@@ -80,12 +90,11 @@ export class Rows {
   delete(elems: readonly Elem[]): void {
     const { list, id, leaf } = placeOf(elems);
     const row = this.#lists.get(list)?.get(id);
-    if (leaf !== '') {
-      if (row) delete row[leaf];
-      if (row) return;
+    if (leaf !== '' && row) {
+      delete row[leaf];
+      return;
     }
     const path = elems.map(idOf).join('/');
-    this.#lists.get(list)?.delete(id);
     const names = elems.map(({ name }) => name).join('/');
     for (const [name, rows] of this.#lists) {
       if (name !== names && !name.startsWith(`${names}/`)) continue;

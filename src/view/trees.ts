@@ -1,17 +1,10 @@
 // Trees of End.MT groups on the links of the lab, as their roots compute them. Pure.
 import type { TreeView } from './model.ts';
-import { type Directory, way } from './network.ts';
-import type { Row, Rows } from './rows.ts';
-
-interface Link {
-  readonly a: string;
-  readonly b: string;
-}
+import { type Directory, type Link, way } from './network.ts';
+import { type Row, type Rows, textOf } from './rows.ts';
 
 /** Trees that are shown. */
 const MAX_TREES = 20;
-
-const textOf = (row: Row, leaf: string): string => (typeof row[leaf] === 'string' ? row[leaf] : '');
 
 interface Known {
   readonly links: readonly Link[];
@@ -77,8 +70,8 @@ export function trees(nodes: readonly Rows[], known: Known): TreeView[] {
     for (const [group, tree] of groups) {
       const own = rows.list('cnpd/groups/group').find((row) => row['proxy-address'] === group);
       const before = best.get(group);
-      const name = (own && textOf(own, 'name')) || before?.name || '';
-      const source = (own && textOf(own, 'source')) || before?.source || '';
+      const name = textOf(own, 'name') || before?.name || '';
+      const source = textOf(own, 'source') || before?.source || '';
       best.set(group, { rows: before && before.rows.length >= tree.length ? before.rows : tree, name, source });
     }
   }

@@ -90,9 +90,11 @@ test('what is deleted is gone: a leaf, an entry, a whole list', () => {
   expect(rows.list('cnpd/sids')).toEqual([]);
 });
 
-test('a list that is too long is cut, and the page is notifications how much is missing', () => {
+test('a list that is too long is cut, and the page is told how many entries are missing', () => {
   const rows = new Rows();
-  for (let i = 0; i < MAX_ROWS + 5; i++) rows.update(path(`sids[sid=::${i.toString(16)}][origin=learned]/status`), 'x');
+  for (let i = 0; i < MAX_ROWS + 5; i++)
+    for (const leaf of ['sid', 'origin', 'status', 'status'])
+      rows.update(path(`sids[sid=::${i.toString(16)}][origin=learned]/${leaf}`), 'x');
   const view = nodeView(P1, UP, rows, around);
   expect(rows.list('cnpd/sids')).toHaveLength(MAX_ROWS);
   expect(view.sids.length + view.omitted).toBe(MAX_ROWS + 5);

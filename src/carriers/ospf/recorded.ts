@@ -1,10 +1,9 @@
 // Both machines of the carrier in a recording: core and content, with their configuration and events, without keys and
-// digests; and the machines made of them again. Which packets are authentic is a finding (inbox.ts).
+// digests; and the core made of them again. Which packets are authentic is a finding (inbox.ts).
 import { KeyNumbers, type Recorder, type Tape } from '../../model/recording.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import { maskPacket } from '../../packet/ospf/masked.ts';
-import type { Content, ContentConfig, ContentEvent } from './content-state.ts';
-import { createContent } from './content.ts';
+import type { ContentConfig, ContentEvent } from './content-state.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
 import { OSPFV2, OSPFV3 } from './version.ts';
@@ -55,6 +54,3 @@ const shortened = (event: ContentEvent): ContentEvent =>
 /** @throws Error for a configuration that beginTape did not write */
 export const replayedSpeaker = (config: RecordedConfig & Pick<SpeakerConfig, 'findings'>): Speaker =>
   createSpeaker({ ...config, version: VERSIONS[config.version] });
-
-/** @throws Error for a configuration that beginContentTape did not write */
-export const replayedContent = (config: ContentConfig): Content => createContent(config);

@@ -1,5 +1,8 @@
 // What is in a support bundle: the parts with their limits, what failed in the manifest, and no secret anywhere.
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -10,7 +13,7 @@ import { failing, fakeCnpd, run as runCli } from '../fake-cnpd.fixture.ts';
 import { MASK } from '../../model/masks.ts';
 import { exampleState } from '../../northbound/state.fixture.ts';
 import { Secrets } from './mask.ts';
-import { type BundleSources, PART_BYTES, type Part, read, run, writeNew } from './sources.ts';
+import { type BundleSources, PART_BYTES, type Part, fetchText, read, run, writeNew } from './sources.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cnpd-bundle-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -189,11 +192,24 @@ test('programs: what they print, why they fail, and an end to those that print f
   expect([endless.truncated, endless.text.length]).toEqual([true, PART_BYTES]);
 });
 
-test('the end of a long file, or its begin', () => {
+test('an address that answers with an error has failed', async () => {
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/metrics' ? 200 : 503).end('a text');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    expect(await fetchText(`${url}/metrics`)).toEqual({ text: 'a text' });
+    await expect(fetchText(`${url}/other`)).rejects.toThrow(/other: 503 Service Unavailable$/);
+  } finally {
+    server.close();
+  }
+});
+
+test('the beginning of a long file, and all of a short one', () => {
   const path = join(directory, 'long');
   writeFileSync(path, `${'a'.repeat(100_000)}end`);
   expect(read(path, 10)).toEqual({ text: 'aaaaaaaaaa', truncated: true });
-  expect(read(path, 5, true)).toEqual({ text: 'aaend', truncated: true });
   expect(read(path, 1 << 20).text).toHaveLength(100_003);
 });
 

@@ -1,7 +1,7 @@
 // Where the parts of a support bundle come from: programs, files and addresses of this router. Each has a limit of time
 // and of size.
 import { execFile } from 'node:child_process';
-import { closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 
 export const PART_TIMEOUT_MS = 10_000;
 export const PART_BYTES = 4 << 20;
@@ -16,8 +16,8 @@ export interface Part {
 export interface BundleSources {
   /** @throws Error with the reason */
   run(program: string, args: readonly string[]): Promise<Part>;
-  /** From its end, where `fromEnd` and it is longer. @throws Error of the system */
-  read(path: string, maxBytes: number, fromEnd?: boolean): Part;
+  /** @throws Error of the system */
+  read(path: string, maxBytes: number): Part;
   /** @throws Error */
   fetch(url: string): Promise<Part>;
   /** The configuration with all defaults, and where metrics are served. @throws Error */
@@ -44,12 +44,12 @@ export function run(program: string, args: readonly string[]): Promise<Part> {
 
 const reason = (error: Error, stderr: string): string => (stderr.trim() || error.message).slice(0, 1000);
 
-export function read(path: string, maxBytes: number, fromEnd = false): Part {
+export function read(path: string, maxBytes: number): Part {
   const file = openSync(path, 'r');
   try {
-    const { size } = statSync(path);
+    const { size } = fstatSync(file);
     const bytes = Buffer.alloc(Math.min(maxBytes, Math.max(size, 1 << 16)));
-    const length = readSync(file, bytes, 0, bytes.length, fromEnd && size > maxBytes ? size - maxBytes : 0);
+    const length = readSync(file, bytes);
     return { text: bytes.toString('utf8', 0, length), truncated: size > maxBytes };
   } finally {
     closeSync(file);
@@ -58,6 +58,7 @@ export function read(path: string, maxBytes: number, fromEnd = false): Part {
 
 export async function fetchText(url: string): Promise<Part> {
   const response = await fetch(url, { signal: AbortSignal.timeout(PART_TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${response.statusText}`);
   let text = '';
   for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
     text += piece;

@@ -43,12 +43,12 @@ const each =
   (groups: readonly GroupSummary[]): Sample[] =>
     groups.flatMap((group) => of(group).map(([label, value]) => one(value, group.name, label)));
 
-const counted = (name: string, help: string, of: 'packets' | 'answers'): Family<readonly GroupSummary[]> => ({
+const counted = (name: 'packets' | 'answers', help: string): Family<readonly GroupSummary[]> => ({
   name: `cnpd_group_${name}`,
   type: 'counter',
   help,
   labels: [GROUP, ROLE],
-  samples: each((group) => GROUP_ROLES.map((role) => [role, group[of][role]] as const)),
+  samples: each((group) => GROUP_ROLES.map((role) => [role, group[name][role]] as const)),
 });
 
 export const GROUPS: readonly Family<readonly GroupSummary[]>[] = [
@@ -66,6 +66,6 @@ export const GROUPS: readonly Family<readonly GroupSummary[]>[] = [
     labels: [GROUP, { name: 'state', bound: BRANCH_STATES.join(', ') }],
     samples: each(({ branches }) => BRANCH_STATES.map((state) => [state, branches[state] ?? 0] as const)),
   },
-  counted('packets', 'Data packets of the group that this router has replicated or delivered.', 'packets'),
-  counted('answers', 'Aggregated answers that this router has sent towards the source.', 'answers'),
+  counted('packets', 'Data packets of the group that this router has replicated or delivered.'),
+  counted('answers', 'Aggregated answers that this router has sent towards the source.'),
 ];

@@ -10,20 +10,11 @@ function section(title: string, items: readonly (readonly (Node | string)[])[]):
   return [el('h3', {}, title), el('ul', {}, ...items.map((item) => el('li', {}, ...item)))];
 }
 
-const STATUS: Readonly<Record<NodeView['status'], string>> = {
-  none: 'no cnpd',
-  connecting: 'connecting',
-  down: 'down',
-  starting: 'starting',
-  running: 'running',
-  degraded: 'degraded',
-};
-
 export function details(view: NodeView): Node[] {
   const { status, kind, version, reason } = view;
   const about = status === 'none' ? kind : `cnpd ${version}`.trim();
   return [
-    el('h2', {}, view.name, el('span', { class: `badge ${status}` }, STATUS[status])),
+    el('h2', {}, view.name, el('span', { class: `badge ${status}` }, status === 'none' ? 'no cnpd' : status)),
     soft(about),
     ...(reason ? [el('p', { class: 'trouble' }, `${reason}. Trying again.`)] : []),
     ...section(

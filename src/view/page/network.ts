@@ -8,14 +8,8 @@ const BOX = { width: 88, height: 42 } as const;
 /** Of a gauge: how far from the middle of its node, at most along its link, and how far from the link. */
 const GAUGE = { right: 20, beside: 9, beyond: 62, most: 0.6, below: 100, above: 30 } as const;
 
-const ROLE: Readonly<Record<NodeView['status'], string>> = {
-  none: '',
-  connecting: 'connecting',
-  down: 'down',
-  starting: 'starting',
-  running: '',
-  degraded: 'degraded',
-};
+/** Of a node that is as it should be nothing is said. */
+const troubleOf = (status: NodeView['status']): string => (status === 'none' || status === 'running' ? '' : status);
 
 const key = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);
 
@@ -185,17 +179,11 @@ export class Network {
     const status = view?.status ?? 'none';
     const inTree = this.#roleIn(name);
     const isSelected = this.#selected === name;
-    setClass(
-      group,
-      ['node', kind, status, isSelected && 'selected', inTree && 'in-tree']
-        .filter((one) => one !== false && one !== '')
-        .join(' '),
-    );
+    const classes = ['node', kind, status, isSelected && 'selected', inTree && 'in-tree'];
+    setClass(group, classes.filter(Boolean).join(' '));
     group.setAttribute('aria-pressed', String(isSelected));
-    group.setAttribute(
-      'aria-label',
-      `${name}, ${kind}${ROLE[status] && `, ${ROLE[status]}`}${inTree && `, ${inTree}`}`,
-    );
-    setText(role, ROLE[status] || inTree || (view && view.answersFor.length > 0 ? 'answers for senders' : ''));
+    const trouble = troubleOf(status);
+    group.setAttribute('aria-label', [name, kind, trouble, inTree].filter(Boolean).join(', '));
+    setText(role, trouble || inTree || (view && view.answersFor.length > 0 ? 'answers for senders' : ''));
   }
 }
