@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { format } from 'oxfmt';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { BGP_COUNTERS } from '../../src/carriers/bgp/counters.ts';
 import { OSPF_COUNTERS } from '../../src/carriers/ospf/counters.ts';
 import { countedIn, sourcesOf } from '../../src/carriers/counter-names.fixture.ts';
 import { COUNTERS } from '../../src/kernel/dataplane/counters.ts';
+import { expectGenerated } from './generated.ts';
 
 interface Row {
   readonly name: string;
@@ -24,13 +24,8 @@ const LISTS = [
   ['OSPF', OSPF_COUNTERS],
   ['BGP', BGP_COUNTERS],
 ] as const;
-const withLists = async (text: string): Promise<string> => {
-  const made = LISTS.reduce((before, [heading, rows]) => withList(before, heading, rows), text);
-  const { code, errors } = await format('docs/reference/counters.md', made, { printWidth: 100, proseWrap: 'always' });
-  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
-  return code;
-};
-const document = readFileSync('docs/reference/counters.md', 'utf8');
+const PAGE = 'docs/reference/counters.md';
+const document = readFileSync(PAGE, 'utf8');
 
 /** `a.b.…` with its words, `x.one`, `x.two` and families in capitals: what a name may be documented as. */
 function documented(name: string): boolean {
@@ -58,10 +53,11 @@ const ofIsis = sourcesOf('src/carriers/isis')
   .map((name) => `isis.${name}`);
 
 describe('docs/reference/counters.md', () => {
-  test('names every counter of the programs, of OSPF and of BGP, with its meaning (npm run conformance rewrites it)', async () => {
-    if (process.env['UPDATE_CONFORMANCE']) writeFileSync('docs/reference/counters.md', await withLists(document));
-    expect(readFileSync('docs/reference/counters.md', 'utf8')).toBe(await withLists(document));
-  });
+  test('names every counter of the programs, of OSPF and of BGP, with its meaning (npm run conformance rewrites it)', () =>
+    expectGenerated(
+      PAGE,
+      LISTS.reduce((before, [heading, rows]) => withList(before, heading, rows), document),
+    ));
 
   test('names every counter that the agent counts by a literal name', () => {
     const names = ofIsis.concat(

@@ -59,7 +59,9 @@ async function follow(page: string): Promise<void> {
     const line = missing(step.output, output);
     return line === undefined ? undefined : `${page}:${step.line}: ${step.command}\n  lacks: ${line}\n${output}`;
   };
-  for (const step of consoleSteps(readFileSync(join(packageRoot(), page), 'utf8'))) {
+  const steps = consoleSteps(readFileSync(join(packageRoot(), page), 'utf8'));
+  expect(steps.length).toBeGreaterThan(5);
+  for (const step of steps) {
     if (isDefinition(step)) definitions.push(step.command);
     else if (mayRepeat(step))
       await until(

@@ -13,14 +13,14 @@ export const HOLDS: readonly Family<HoldsSummary>[] = [
   {
     name: 'cnpd_hold_flows',
     type: 'gauge',
-    help: 'Flows that have a class of their own, by what becomes of them now.',
+    help: 'Flows that are held for hosts, by what becomes of them now.',
     labels: [{ name: 'state', bound: HOLD_STATES.join(', ') }],
     samples: ({ states }) => HOLD_STATES.map((state) => one(states[state] ?? 0, state)),
   },
   {
     name: 'cnpd_hold_obeyed_flows',
     type: 'gauge',
-    help: 'Flows that have a class, by the format of the last notification that was obeyed.',
+    help: 'Flows that are held for hosts, by the format of the last notification that was obeyed.',
     labels: [{ name: 'format', bound: RECEIVED_FORMATS.join(', ') }],
     samples: ({ formats }) => RECEIVED_FORMATS.map((format) => one(formats[format] ?? 0, format)),
   },
@@ -62,7 +62,7 @@ export const GROUPS: readonly Family<readonly GroupSummary[]>[] = [
   {
     name: 'cnpd_group_branches',
     type: 'gauge',
-    help: 'Branches of this router by their status, as in cnpctl show group.',
+    help: 'Branches of this router by their status, as in cnpctl show groups.',
     labels: [GROUP, { name: 'state', bound: BRANCH_STATES.join(', ') }],
     samples: each(({ branches }) => BRANCH_STATES.map((state) => [state, branches[state] ?? 0] as const)),
   },
