@@ -65,8 +65,9 @@ export interface RouterSuite {
 
 export class ConfigureError extends Error {
   /**
-   * `unreachable`: a routing daemon does not answer: the message says what is known of its configuration; `refused`: the
-   * suite refused a change; `undo-failed`: and the changes before it could not be rolled back; `save`: only writing failed.
+   * `unreachable`: a routing daemon does not answer, and the message says what is known of its configuration;
+   * `refused`: the suite refused a change; `undo-failed`: and the changes before it could not be rolled back;
+   * `save`: only writing failed.
    */
   readonly code: 'unreachable' | 'refused' | 'undo-failed' | 'save';
   constructor(code: ConfigureError['code'], message: string) {
