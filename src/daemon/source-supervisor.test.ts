@@ -8,7 +8,7 @@ import { parsePrefix } from '../model/prefix.ts';
 import type { Queueing } from '../model/queueing.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { microtaskWork } from '../model/work.fixture.ts';
-import type { SourcePlan } from '../plan/desired.ts';
+import type { SourcePlan } from '../plan/source-plan.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import { FLOW, FakeClasses, LINE } from '../source/enforcement.fixture.ts';
 import { SourceSupervisor } from './source-supervisor.ts';

@@ -1,5 +1,5 @@
 // Groups with something in every leaf, for tests.
-import type { GroupsState } from '../model/state.ts';
+import type { GroupsState } from '../model/group-state.ts';
 
 export const exampleGroups = (): GroupsState => ({
   group: [

@@ -1,5 +1,5 @@
 // The groups' part of yang/cnpd.yang as data.
-import type { GroupsState } from '../model/state.ts';
+import type { GroupsState } from '../model/group-state.ts';
 import { ADDRESS, BOOLEAN, type ContainerShape, STRING, TIME, UINT32, UINT64, leaf, leafList } from './shape.ts';
 
 const ROLE = leaf(['source', 'receiver']);

@@ -3,12 +3,11 @@
 //
 // senderProxies may have a million entries, so it is a source. A consumer with an earlier state asks for the
 // changes since then; one without walks all entries. The cost of plan() does not grow with the network.
+import type { SourcePlan } from './source-plan.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Queueing } from '../model/queueing.ts';
-import type { SourceAction } from '../model/source.ts';
 import type { Understood } from '../model/understood.ts';
 import type { FlowControlPlan } from './flow-control-plan.ts';
 import type { MulticastPlan } from './multicast-plan.ts';
@@ -253,50 +252,6 @@ export interface ProxyPlan {
   readonly burst: number;
   /** Where the proxy program is attached at ingress. */
   readonly interfaces: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
-}
-
-/** How flows are held (LHCNP §5.6). */
-export interface EnforcePlan {
-  readonly ports: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
-  /** bit/s. */
-  readonly lineRate: number;
-  readonly rttMs: number;
-  /** Percent. */
-  readonly response: number;
-  readonly queueing: Queueing;
-  /** Bytes a flow. */
-  readonly buffer: number;
-  readonly flows: number;
-  /** Absent: IOAM traces are ignored. */
-  readonly ioam?: IoamPlan;
-}
-
-export interface IoamPlan {
-  readonly target: number;
-  /** bit/s. */
-  readonly capacity: number;
-  /** Bytes. */
-  readonly queueUnit: number;
-  readonly txBytes: 'none' | 'namespace-data' | 'namespace-data-wide';
-  readonly timestamp: 'posix' | 'ntp' | 'ptp';
-}
-
-/** For which hosts this router takes notifications (LHCNP §5.6, FCNP §4). */
-export interface SourcePlan {
-  readonly senders: readonly { readonly id: string; readonly prefix: Prefix; readonly action: SourceAction }[];
-  readonly acceptFrom: readonly { readonly id: string; readonly prefix: Prefix }[];
-  /** Where the source's program is attached at ingress. */
-  readonly interfaces: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
-  readonly fastCnpOption: number;
-  readonly fastCnpIoamOption: number;
-  readonly icrc: 'cover' | 'skip';
-  readonly longHaulIcmpv6Type: number;
-  readonly perFlowIntervalNs: number;
-  /** Absent: no sender is held here, or there is no port for it. */
-  readonly enforce?: EnforcePlan;
-  /** Token bucket of all notifications. */
-  readonly perSecond: number;
-  readonly burst: number;
 }
 
 export interface GuardPlan {

@@ -3,7 +3,7 @@
 import type { Intent } from '../intent/intent.ts';
 import type { EnforceIntent } from '../intent/source.ts';
 import type { Problem } from '../model/problem.ts';
-import type { EnforcePlan } from './desired.ts';
+import type { EnforcePlan } from './source-plan.ts';
 import { type Facts, type LinkFact, findLink, interfaceMissing } from './facts.ts';
 
 /** @param problems gets what is wrong with the ports. Returns undefined without a port, or if the rate is not known. */

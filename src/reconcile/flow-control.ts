@@ -3,7 +3,8 @@
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
 import { FLOW_CONTROL_MAPS, decodeFilledQueue, toldKey } from '../kernel/dataplane/flow-control.ts';
-import { encodeHoldKey, minorOf } from '../kernel/dataplane/holds.ts';
+import { minorOf } from '../kernel/dataplane/holds.ts';
+import { encodeHoldKey } from '../kernel/dataplane/hold-key.ts';
 import { readRootQueue } from '../kernel/netlink/root-queue.ts';
 import { SynchronousNetlink } from '../kernel/netlink/synchronous.ts';
 import type { Netns } from '../kernel/netns.ts';

@@ -8,7 +8,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Queueing } from '../model/queueing.ts';
-import type { EnforcePlan } from '../plan/desired.ts';
+import type { EnforcePlan } from '../plan/source-plan.ts';
 import { type HoldEdtPorts, UnfitFq } from './hold-edt-ports.ts';
 import type { HoldPorts } from './hold-ports.ts';
 

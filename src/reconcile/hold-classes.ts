@@ -1,5 +1,6 @@
 // The classes of one purpose by slot, and what they hold: what its machine asks of the dataplane.
-import { type HeldSubject, type HoldPurpose, minorOf } from '../kernel/dataplane/holds.ts';
+import { type HoldPurpose, minorOf } from '../kernel/dataplane/holds.ts';
+import type { HeldSubject } from '../kernel/dataplane/hold-key.ts';
 import type { ClassCounters } from '../kernel/netlink/htb.ts';
 import { type HoldClass, type HoldPorts, sum } from './hold-ports.ts';
 import type { HoldPaces, PaceClass } from './hold-paces.ts';

@@ -8,23 +8,25 @@ import {
   HOLD_FILTER_WORDS,
   HOLD_LONGEST_DEPARTURE_NS,
   HOLD_MAPS,
-  type HeldSubject,
   type Hold,
-  type HoldKind,
   type HoldRecord,
-  KIND_OF_MODE,
   decodeHold,
-  decodeHoldKey,
   decodeHoldRecord,
   encodeHold,
   encodeHoldFilter,
-  encodeHoldKey,
   encodeHoldRecord,
   encodeHoldState,
   holdFilterBit,
   holdSlot,
-  isHeldTraffic,
 } from '../kernel/dataplane/holds.ts';
+import {
+  type HeldSubject,
+  type HoldKind,
+  KIND_OF_MODE,
+  decodeHoldKey,
+  encodeHoldKey,
+  isHeldTraffic,
+} from '../kernel/dataplane/hold-key.ts';
 import { u32Key } from '../kernel/dataplane/layout.ts';
 
 const QPNS = HOLD_FILTER_WORDS * 64;

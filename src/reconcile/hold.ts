@@ -13,11 +13,12 @@ import {
   encodeFlowControlConfig,
   flowControlBucketOf,
 } from '../kernel/dataplane/flow-control.ts';
-import { HOLD_PROGRAM, type HeldFlow } from '../kernel/dataplane/holds.ts';
+import { HOLD_PROGRAM } from '../kernel/dataplane/holds.ts';
+import type { HeldFlow } from '../kernel/dataplane/hold-key.ts';
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import type { Problem } from '../model/problem.ts';
-import type { SourcePlan } from '../plan/desired.ts';
+import type { SourcePlan } from '../plan/source-plan.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
 import { type Attachment, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';

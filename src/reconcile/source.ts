@@ -22,7 +22,7 @@ import {
 import type { Poller } from '../kernel/poller.ts';
 import type { Count } from '../model/log.ts';
 import type { SourceNotification } from '../model/source.ts';
-import type { SourcePlan } from '../plan/desired.ts';
+import type { SourcePlan } from '../plan/source-plan.ts';
 import { type Attachment, LOOPBACK, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';

@@ -13,7 +13,13 @@ import {
   sameAddress,
 } from '../model/address.ts';
 import type { GroupRoleView, BranchView } from '../model/group-view.ts';
-import type { DeclaredMemberState, GroupBranchState, GroupState, GroupTreeState, GroupsState } from '../model/state.ts';
+import type {
+  DeclaredMemberState,
+  GroupBranchState,
+  GroupState,
+  GroupTreeState,
+  GroupsState,
+} from '../model/group-state.ts';
 import type { BranchStatus } from '../model/telemetry-state.ts';
 import { groupStates } from './groups.ts';
 

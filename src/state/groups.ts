@@ -4,7 +4,7 @@ import type { Intent } from '../intent/intent.ts';
 import type { GroupClaim, LearnedRouters } from '../learned/routers.ts';
 import { formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import { type GroupMember, compareClaims, excludes } from '../model/group.ts';
-import type { GroupMemberState } from '../model/state.ts';
+import type { GroupMemberState } from '../model/group-state.ts';
 
 const LOCAL = 'local';
 const IN_FORCE = 'in force';

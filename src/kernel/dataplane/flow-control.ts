@@ -2,7 +2,7 @@
 // has been told, and the records of packets that found a queue filled. Held traffic is in holds.ts. Times are
 // nanoseconds of CLOCK_MONOTONIC.
 import type { FilledQueue, FillingTraffic, FlowControlMode } from '../../model/flow-control.ts';
-import { HOLD_KIND, KIND_OF_MODE, decodeTrafficKey, encodeHoldKey } from './holds.ts';
+import { HOLD_KIND, KIND_OF_MODE, decodeTrafficKey, encodeHoldKey } from './hold-key.ts';
 import { LITTLE_ENDIAN, structure, u32Key, unmappedAddressAt } from './layout.ts';
 
 export const FLOW_CONTROL_PROGRAMS = {

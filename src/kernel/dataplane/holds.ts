@@ -1,8 +1,7 @@
 // Holds: which traffic is put into a class of its own (bpf/lib/hold/layout.h). Bytes of keys and values. Times are
 // nanoseconds of CLOCK_MONOTONIC, the clock of process.hrtime.bigint().
-import type { HeldTraffic, Traffic } from '../../model/flow-control.ts';
-import type { QueuePairs } from '../../model/roce.ts';
-import { LITTLE_ENDIAN, putMapped, structure, u32Key, unmappedAddressAt, viewOf } from './layout.ts';
+import { HOLD_KIND, type HoldKind } from './hold-key.ts';
+import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
 
 /** In dist/bpf/hold.bpf.o: tc egress of a port at which single flows are held. */
 export const HOLD_PROGRAM = 'hold';
@@ -36,12 +35,6 @@ export const FLOW_CONTROL_SLOTS = HOLD_SLOTS - ENFORCE_SLOTS;
 export const FIRST_SLOT: Readonly<Record<HoldPurpose, number>> = { enforce: 1, 'flow-control': ENFORCE_SLOTS + 1 };
 export const HOLD_FILTER_WORDS = 1024;
 
-/** A flow as its packets name it: addresses and destination Queue Pair. */
-export type HeldFlow = Omit<QueuePairs, 'senderQpn'>;
-/** A flow at every port, or traffic at one. */
-export type HeldSubject = HeldFlow | HeldTraffic;
-export const isHeldTraffic = (subject: HeldSubject): subject is HeldTraffic => 'traffic' in subject;
-
 /**
  * `held`: packets go into the class. `leaving`: they do until it is empty, and go straight from then on. `behind`: it
  * is held no longer, but others of it wait for their departure times.
@@ -66,20 +59,7 @@ export interface Hold {
   readonly responses: boolean;
 }
 
-/** enum hold_kind. */
-export const HOLD_KIND = { flow: 1, service: 2, priority: 3, tuple: 4 } as const;
-export type HoldKind = keyof typeof HOLD_KIND;
-/** What traffic of a mode is held by. */
-export const KIND_OF_MODE: Readonly<Record<Traffic['mode'], HoldKind>> = {
-  service: 'service',
-  flow: 'tuple',
-  priority: 'priority',
-};
 const HOLD_KINDS = 5;
-const UDP = 17;
-/** struct hold_key, and the offsets in it. */
-const HOLD_KEY_SIZE = 48;
-const KEY = { source: 0, destination: 16, id: 32, ifindex: 36, kind: 40, protocol: 41 } as const;
 /** Offsets in struct hold. */
 const HOLD = { size: 24, until: 0, drained: 8, minor: 16, phase: 18, full: 19, responses: 20 } as const;
 /** Offsets in struct hold_record. */
@@ -87,56 +67,6 @@ export const HOLD_RECORD_SIZE = 40;
 const RECORD = { entered: 0, lastSeen: 8, longest: 16, released: 20, responses: 21, stamped: 24, next: 32 } as const;
 /** Offsets in struct hold_pace. */
 const PACE = { size: 56, rate: 0, told: 8, least: 16, earliest: 24, since: 32, ahead: 40, frame: 48 } as const;
-
-export const encodeHoldKey = (subject: HeldSubject): Uint8Array =>
-  structure(HOLD_KEY_SIZE, (view, bytes) => {
-    if (isHeldTraffic(subject)) return putTraffic(view, bytes, subject);
-    putMapped(bytes, KEY.source, subject.sender);
-    putMapped(bytes, KEY.destination, subject.receiver);
-    view.setUint32(KEY.id, subject.receiverQpn, LITTLE_ENDIAN);
-    bytes[KEY.kind] = HOLD_KIND.flow;
-  });
-
-function putTraffic(view: DataView, bytes: Uint8Array, { traffic, egress }: HeldTraffic): void {
-  bytes[KEY.kind] = HOLD_KIND[KIND_OF_MODE[traffic.mode]];
-  view.setUint32(KEY.ifindex, egress, LITTLE_ENDIAN);
-  if (traffic.mode === 'priority') return view.setUint32(KEY.id, traffic.priority, LITTLE_ENDIAN);
-  putMapped(bytes, KEY.source, traffic.source);
-  putMapped(bytes, KEY.destination, traffic.destination);
-  if (traffic.mode === 'service') return void (bytes[KEY.protocol] = traffic.protocol);
-  bytes[KEY.protocol] = UDP;
-  view.setUint32(KEY.id, traffic.sourcePort * 0x1_0000 + traffic.destinationPort, LITTLE_ENDIAN);
-}
-
-/** Undefined for a kind of hold that this version does not know. */
-export function decodeHoldKey(key: Uint8Array): HeldSubject | undefined {
-  if (key[KEY.kind] !== HOLD_KIND.flow) return decodeTrafficKey(viewOf(key), 0);
-  const view = viewOf(key);
-  return {
-    sender: unmappedAddressAt(view, KEY.source),
-    receiver: unmappedAddressAt(view, KEY.destination),
-    receiverQpn: view.getUint32(KEY.id, LITTLE_ENDIAN),
-  };
-}
-
-/** struct hold_key at `offset`. Undefined unless it is of traffic. */
-export function decodeTrafficKey(view: DataView, offset: number): HeldTraffic | undefined {
-  const id = view.getUint32(offset + KEY.id, LITTLE_ENDIAN);
-  const egress = view.getUint32(offset + KEY.ifindex, LITTLE_ENDIAN);
-  const kind = view.getUint8(offset + KEY.kind);
-  if (kind === HOLD_KIND.priority) return { egress, traffic: { mode: 'priority', priority: id } };
-  const source = unmappedAddressAt(view, offset + KEY.source);
-  const destination = unmappedAddressAt(view, offset + KEY.destination);
-  if (kind === HOLD_KIND.service) {
-    const protocol = view.getUint8(offset + KEY.protocol);
-    return { egress, traffic: { mode: 'service', source, destination, protocol } };
-  }
-  if (kind !== HOLD_KIND.tuple) return undefined;
-  return {
-    egress,
-    traffic: { mode: 'flow', source, destination, sourcePort: id >>> 16, destinationPort: id & 0xffff },
-  };
-}
 
 /** @throws RangeError for a minor number outside the range of holds: the program would ignore the hold */
 export function encodeHold(hold: Hold): Uint8Array {

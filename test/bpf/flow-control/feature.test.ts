@@ -13,7 +13,7 @@ import { Netns } from '../../../src/kernel/netns.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { eventLoopWork } from '../../../src/model/work.ts';
-import type { SourcePlan } from '../../../src/plan/desired.ts';
+import type { SourcePlan } from '../../../src/plan/source-plan.ts';
 import type { FlowControlPlan } from '../../../src/plan/flow-control-plan.ts';
 import { FeatureSupervisor } from '../../../src/reconcile/feature-supervisor.ts';
 import { type Hold, hold } from '../../../src/reconcile/hold.ts';

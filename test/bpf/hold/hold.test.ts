@@ -1,6 +1,7 @@
 // Which packets are held, and when a hold ends. Without a network: the class is the packet's priority afterwards.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { HOLD_MAPS, HOLD_SLOTS, encodeHoldKey } from '../../../src/kernel/dataplane/holds.ts';
+import { HOLD_MAPS, HOLD_SLOTS } from '../../../src/kernel/dataplane/holds.ts';
+import { encodeHoldKey } from '../../../src/kernel/dataplane/hold-key.ts';
 import { address } from '../../../src/model/address.ts';
 import { concat, put16 } from '../../../src/packet/bytes.ts';
 import { fragment, ipv4, ipv6, options, srh } from '../../../src/packet/ip/packets.fixture.ts';

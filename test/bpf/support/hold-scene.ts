@@ -5,7 +5,8 @@ import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts
 import type { TcxLink } from '../../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
 import { FLOW_CONTROL_PROGRAMS } from '../../../src/kernel/dataplane/flow-control.ts';
-import { type HeldFlow, HOLD_PROGRAM, type HoldPurpose } from '../../../src/kernel/dataplane/holds.ts';
+import { HOLD_PROGRAM, type HoldPurpose } from '../../../src/kernel/dataplane/holds.ts';
+import type { HeldFlow } from '../../../src/kernel/dataplane/hold-key.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { interfaceIndex } from '../../../src/kernel/ffi/libc.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';

@@ -1,6 +1,7 @@
 // The program that puts held flows into classes, as the tests drive it without a network.
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
-import { type HeldFlow, HOLD_FIRST_MINOR, HOLD_PROGRAM } from '../../../src/kernel/dataplane/holds.ts';
+import { HOLD_FIRST_MINOR, HOLD_PROGRAM } from '../../../src/kernel/dataplane/holds.ts';
+import type { HeldFlow } from '../../../src/kernel/dataplane/hold-key.ts';
 import { HoldPortTable } from '../../../src/reconcile/hold-port-table.ts';
 import { HoldTable, type NewHold } from '../../../src/reconcile/hold-table.ts';
 import { object } from './congested-router.ts';

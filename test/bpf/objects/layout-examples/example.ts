@@ -10,6 +10,7 @@ import type * as flowControl from '../../../../src/kernel/dataplane/flow-control
 import type * as flows from '../../../../src/kernel/dataplane/flows.ts';
 import type * as guard from '../../../../src/kernel/dataplane/guard.ts';
 import type * as holdCounters from '../../../../src/kernel/dataplane/hold-counters.ts';
+import type * as holdKey from '../../../../src/kernel/dataplane/hold-key.ts';
 import type * as holds from '../../../../src/kernel/dataplane/holds.ts';
 import type * as layout from '../../../../src/kernel/dataplane/layout.ts';
 import type * as multicastCounters from '../../../../src/kernel/dataplane/multicast-counters.ts';
@@ -42,6 +43,7 @@ export type Dataplane = typeof counters &
   typeof flows &
   typeof guard &
   typeof holdCounters &
+  typeof holdKey &
   typeof holds &
   typeof layout &
   typeof multicast &
