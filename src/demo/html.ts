@@ -12,14 +12,25 @@ import { modesOf, ofMode } from './spread.ts';
 import { type Cell, HEADS, linesOf } from './table.ts';
 
 const STYLE = `
-.drawing { margin: .5rem 0 } .drawing .node { fill: var(--raised); stroke: var(--soft) } .drawing .role { stroke: #1f88d1; stroke-width: 2 }
-.drawing .name { font-size: 16px; font-weight: 600; fill: var(--ink) } .drawing .note { font-size: 14px }
-.drawing .link { stroke: var(--soft); stroke-width: 2 } .drawing .wan { stroke: var(--soft); stroke-width: 5 }
-.runs small { display: block; color: var(--soft); font-size: .8em; font-weight: 400; white-space: nowrap } .runs td:last-child, .runs th:last-child { font-weight: 600 }
+.drawing { margin: .5rem 0 }
+.drawing .node { fill: var(--raised); stroke: var(--soft) }
+.drawing .role { stroke: #1f88d1; stroke-width: 2 }
+.drawing .name { font-size: 16px; font-weight: 600; fill: var(--ink) }
+.drawing .note { font-size: 14px }
+.drawing .link { stroke: var(--soft); stroke-width: 2 }
+.drawing .wan { stroke: var(--soft); stroke-width: 5 }
+.runs small { display: block; color: var(--soft); font-size: .8em; font-weight: 400; white-space: nowrap }
+.runs td:last-child, .runs th:last-child { font-weight: 600 }
 .runs thead th { line-height: 1.25 }
-@media (max-width: 600px) { .runs { font-size: 12.5px } .runs th, .runs td { padding: .3rem .2rem } body { padding: 0 .6rem }
-  .drawing .name { font-size: 22px } .drawing .note { font-size: 20px } }
-details { margin: 1rem 0 } summary { cursor: pointer }
+@media (max-width: 600px) {
+  .runs { font-size: 12.5px }
+  .runs th, .runs td { padding: .3rem .2rem }
+  body { padding: 0 .6rem }
+  .drawing .name { font-size: 22px }
+  .drawing .note { font-size: 20px }
+}
+details { margin: 1rem 0 }
+summary { cursor: pointer }
 `;
 
 function runTable(runs: readonly DemoRun[]): string {
