@@ -18,7 +18,7 @@ import { contains, is, moreThan, until } from '../support/until.ts';
 const CAPABLE = '2001:db8:1::10';
 const UNKNOWN = '2001:db8:1::20';
 /** Longer than any test: one notification for a flow is the only one. */
-const ONCE = '10s';
+const ONCE = '60s';
 const POLICIES = [
   { prefix: `${CAPABLE}/128`, supports: ['fast-cnp'], order: ['fast-cnp'] },
   { prefix: `${UNKNOWN}/128`, supports: 'unknown', order: ['fast-cnp'], 'ce-with-fast-cnp': true },

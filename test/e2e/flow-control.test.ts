@@ -205,7 +205,8 @@ test('at the end of p its neighbor lets traffic go; at the end of leaf nothing i
   await line.congest('leaf has paused the flow', flow, () => stateOf(flow), is('paused'));
   atLeaf.clear();
   expect(await line.p.stop()).toBe(0);
-  expect(arnsIn(atLeaf.packets).at(-1)?.arn).toMatchObject({ type: 'congestion-eliminated', flow: tupleOf(flow) });
+  const last = await until('leaf is told', () => arnsIn(atLeaf.packets).at(-1)?.arn);
+  expect(last).toMatchObject({ type: 'congestion-eliminated', flow: tupleOf(flow) });
   await until('leaf has let it go', () => stateOf(flow), is(undefined));
   atP.send(await forge(trafficOf(flow), { pauseMs: 2000 }));
   await until('it is paused', () => pausedOf(flow));

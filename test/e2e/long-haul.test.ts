@@ -150,10 +150,14 @@ describe('thresholds and levels', () => {
     await line.reload(node({ rtt: '50ms' }));
     const f = await line.connected(ICMP);
     await line.rate(STANDING);
+    // As much in a second on a busy machine, so that the queue grows there, too.
+    let sentAt = Date.now();
     await until(
       'a Pause',
       () => {
-        f.send(4);
+        const since = Date.now() - sentAt;
+        sentAt += since;
+        f.send(Math.max(4, Math.min(100, Math.floor(since / 5))));
         return line.notificationsOf(f).map(({ longHaul }) => longHaul!.action);
       },
       contains('pause'),
