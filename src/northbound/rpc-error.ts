@@ -32,8 +32,8 @@ const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENF
 const BROKEN: ReadonlySet<string> = new Set(['EIO', 'EUCLEAN']);
 
 /**
- * The code for a file that cannot be written, by the system's error. EACCES is not PERMISSION_DENIED: that is for what the
- * caller may not do, and here it is cnpd that may not.
+ * The code for a file that cannot be written, by the system's error. EACCES is not PERMISSION_DENIED: that is for what
+ * the caller may not do, and here it is cnpd that may not.
  */
 export function notStoredCode(systemCode: string | undefined): RpcCode {
   if (systemCode === undefined || BROKEN.has(systemCode)) return 'INTERNAL';
