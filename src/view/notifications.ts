@@ -127,7 +127,9 @@ export class NotificationFeed {
     const fresh = rows
       .list('cnpd/notifications')
       .filter(
-        (row) => Number(row['sequence']) > this.#sequence && row['source'] !== undefined && row['format'] !== undefined,
+        (row) =>
+          Number(row['sequence']) > this.#sequence &&
+          ['source', 'format', 'queue-bytes'].every((leaf) => row[leaf] !== undefined),
       )
       .toSorted((a, b) => Number(a['sequence']) - Number(b['sequence']));
     const last = fresh.at(-1);
