@@ -11,8 +11,8 @@ export type Daemon = 'zebra' | 'mgmtd' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d
 
 /**
  * Of a daemon whose configuration, sockets and process ID are files of this directory. Static routes are in
- * etc/staticd.conf, which is /etc/frr/staticd.conf inside: staticd of FRR 8 looks there by itself, and since FRR 10 it is
- * mgmtd that does. Neither takes `-f` there.
+ * etc/staticd.conf, which is /etc/frr/staticd.conf inside. FRR 8's staticd looks there by itself; in FRR 10 mgmtd does,
+ * and neither daemon takes `-f`.
  */
 export const daemonArguments = (daemon: Daemon, directory: string): string[] => [
   ...(daemon === 'staticd' || daemon === 'mgmtd' ? [] : ['-f', join(directory, `${daemon}.conf`)]),
