@@ -96,8 +96,10 @@ describe('apply', () => {
 
   test('that cannot be written is not in force either', async () => {
     const changes = started(INFO);
-    write = () => Promise.reject(new Error('no space left'));
-    expect(await apply(changes, WARN)).toMatchObject({ error: { code: 'not-stored', errors: ['no space left'] } });
+    const cause = Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: 'write' });
+    write = () => Promise.reject(new Error('not written', { cause }));
+    const error = { code: 'not-stored', errors: ['not written'], systemCode: 'ENOSPC' };
+    expect(await apply(changes, WARN)).toMatchObject({ error });
     expect([followed, onDisk(), counts]).toEqual([
       [],
       INFO,
@@ -171,7 +173,8 @@ describe('on trial', () => {
   test('is not begun where it could not be written at its confirmation', async () => {
     const changes = started(INFO);
     mkdirSync(`${path}.cnpd-new`.replace(/([^/]+)$/, '.$1'));
-    expect(await apply(changes, WARN, { confirmMs: MINUTE })).toMatchObject({ error: { code: 'not-stored' } });
+    const error = { code: 'not-stored', systemCode: expect.stringMatching(/^E/) as string };
+    expect(await apply(changes, WARN, { confirmMs: MINUTE })).toMatchObject({ error });
     expect([followed, onDisk(), file.confirmBy]).toEqual([[], INFO, undefined]);
   });
 

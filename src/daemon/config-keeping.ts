@@ -1,7 +1,7 @@
 // Keeps a configuration in the operator's file, or makes sure that it could be. Both happen before it is in force: a
 // full disk must not leave a half.
 import type { ChangeTerms } from '../model/config-change.ts';
-import { messageOf } from '../model/error-text.ts';
+import { messageOf, systemCodeOf } from '../model/error-text.ts';
 import type { ChangeRefusal } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { IntentFile } from './intent-file.ts';
@@ -56,6 +56,6 @@ export class ConfigKeeping {
     const { count, log } = this.#dependencies;
     count('intent.write.failed');
     log.error({ error: messageOf(error) }, 'cannot write the file');
-    return { code: 'not-stored', errors: [messageOf(error)] };
+    return { code: 'not-stored', errors: [messageOf(error)], systemCode: systemCodeOf(error) };
   }
 }

@@ -21,19 +21,19 @@ function started() {
     { file: () => file, onChange: () => {}, onSource: () => {}, count: (name) => void counts.push(name), log },
   );
   members.load();
-  return { counts, errors, remedies: members.problems().map(({ code, remedy }) => `${code}: ${remedy}`) };
+  return { members, counts, errors, remedies: members.problems().map(({ code, remedy }) => `${code}: ${remedy}`) };
 }
 
 test('a damaged file is counted and set aside', () => {
   writeFileSync(join(dir, 'members.json'), '{');
-  expect(started()).toEqual({
+  expect(started()).toMatchObject({
     counts: ['groups.members.unreadable'],
     errors: ['members that were declared at run time are lost: their file is damaged'],
     remedies: [
       'groups.members-unreadable: declare them again (`cnpctl group join`); the damaged file has the suffix .bad',
     ],
   });
-  expect(started()).toEqual({ counts: [], errors: [], remedies: [] });
+  expect(started()).toMatchObject({ counts: [], errors: [], remedies: [] });
 });
 
 test('one that cannot be renamed is counted and logged as well, and no remedy names a file that is not there', () => {
@@ -43,4 +43,12 @@ test('one that cannot be renamed is counted and logged as well, and no remedy na
   expect(counts).toEqual(['groups.members.unreadable', 'groups.members.not-set-aside']);
   expect(errors).toHaveLength(2);
   expect(remedies).toEqual([expect.stringContaining('that replaces the damaged file, which cannot be renamed: E')]);
+});
+
+test('a request that cannot be written down is refused with the system’s error, and counted', async () => {
+  const { counts, members } = started();
+  mkdirSync(join(dir, 'members.json.new', 'in-the-way'), { recursive: true });
+  const result = await members.set([{ operation: 'delete', group: '2001:db8:aa::1' }]);
+  expect(result).toMatchObject({ error: { code: 'not-stored', systemCode: 'EISDIR' } });
+  expect(counts).toEqual(['groups.set.refused.not-stored']);
 });

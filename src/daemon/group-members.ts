@@ -10,7 +10,7 @@ import {
   memberId,
 } from '../intent/run-time-groups.ts';
 import { formatAddress, parseAddress } from '../model/address.ts';
-import { messageOf } from '../model/error-text.ts';
+import { messageOf, systemCodeOf } from '../model/error-text.ts';
 import type { ChangeRefusal, ChangeResult, GroupChange } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
@@ -121,7 +121,8 @@ export class GroupMembers {
     } catch (error) {
       const message = messageOf(error);
       log.error({ error: message }, 'cannot write down members of groups; nothing has changed');
-      return refuse({ code: 'not-stored', errors: [`cannot be written down, nothing has changed: ${message}`] });
+      const errors = [`cannot be written down, nothing has changed: ${message}`];
+      return refuse({ code: 'not-stored', errors, systemCode: systemCodeOf(error) });
     }
     const before = this.#groups;
     this.#groups = read.value;

@@ -202,8 +202,8 @@ async function writeNew(path: string, text: string): Promise<void> {
       await file.close();
     }
   } catch (error) {
-    // What is left of it takes the space that is missing.
-    await rm(temporary, { force: true });
+    // What is left of it takes the space that is missing. The first error is the one to report.
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
 }

@@ -34,7 +34,7 @@ export class RecordingPart implements Recording {
     const { clock, count, log } = dependencies;
     this.#dependencies = dependencies;
     const directory = recordingsOf(options.stateDir ?? options.runDir);
-    const create = (): ReturnType<typeof createRecordingFile> => createRecordingFile(directory, new Date());
+    const create = (): ReturnType<typeof createRecordingFile> => createRecordingFile(directory);
     this.recorder = new EventRecorder({ clock, count, log, create, version: VERSION });
   }
 

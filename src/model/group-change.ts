@@ -19,6 +19,8 @@ export interface ChangeRefusal {
   readonly code: 'invalid' | 'conflict' | 'full' | 'not-stored' | 'stopping';
   /** One sentence each. */
   readonly errors: readonly string[];
+  /** Of `not-stored`: the system's name of the error, such as ENOSPC. */
+  readonly systemCode?: string | undefined;
 }
 
 /** All of a request is done, or nothing of it. */

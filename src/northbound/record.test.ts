@@ -53,6 +53,19 @@ test.each<[object, string, RegExp]>([
   await expect(recording().handle(request)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
 });
 
+test.each<[string | undefined, string]>([
+  [undefined, 'FAILED_PRECONDITION'],
+  ['EACCES', 'FAILED_PRECONDITION'],
+  ['ENOSPC', 'RESOURCE_EXHAUSTED'],
+])('a recording that cannot begin because of %s: %s', async (code, status) => {
+  const error = Object.assign(new Error('why'), code === undefined ? {} : { code, syscall: 'open' });
+  const { handle } = recording({ start: () => Promise.reject(error) });
+  await expect(handle(asked({ action: 'start', restart: false }))).rejects.toMatchObject({
+    code: status,
+    message: 'why',
+  });
+});
+
 test('a recording is shown on each socket, and begun and ended only where the configuration is changed', async () => {
   const { calls, actions } = recording();
   const served = (role: 'read' | 'set' | 'config') =>

@@ -1,7 +1,7 @@
 // cnpd.v1.Control/Record: begins, ends and shows a recording of the machines' events. Who may
 // change something may begin and end one: it takes room on the disk, and may begin the carriers anew.
 import { create } from '@bufbuild/protobuf';
-import { messageOf } from '../model/error-text.ts';
+import { messageOf, systemCodeOf } from '../model/error-text.ts';
 import { RECORDING_LIMITS, type Recording, type RecordingStatus } from '../model/recording.ts';
 import {
   type RecordRequest,
@@ -9,7 +9,7 @@ import {
   type RecordResponse,
   RecordResponseSchema,
 } from './gen/cnpd/v1/control_pb.js';
-import { RpcError } from './rpc-error.ts';
+import { RpcError, notStoredCode } from './rpc-error.ts';
 
 /** @throws RpcError (from the returned function) */
 export const recordHandler =
@@ -26,7 +26,9 @@ export const recordHandler =
     try {
       return response(await (action === Action.START ? recording.start(request, restart) : recording.stop()));
     } catch (error) {
-      throw new RpcError('FAILED_PRECONDITION', messageOf(error), { cause: error });
+      const systemCode = systemCodeOf(error);
+      const code = systemCode === undefined ? 'FAILED_PRECONDITION' : notStoredCode(systemCode);
+      throw new RpcError(code, messageOf(error), { cause: error });
     }
   };
 

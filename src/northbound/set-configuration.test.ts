@@ -151,11 +151,28 @@ describe('gNMI Set of the configuration', () => {
     ['invalid', 'INVALID_ARGUMENT'],
     ['conflict', 'FAILED_PRECONDITION'],
     ['full', 'RESOURCE_EXHAUSTED'],
-    ['not-stored', 'RESOURCE_EXHAUSTED'],
     ['stopping', 'UNAVAILABLE'],
   ] as const)('a refusal that is %s is %s', async (code, name) => {
     const config = { ...fakeConfig(), set: async () => fail({ code, errors: ['a: x', 'b: y'] }) };
     expect((await set({ update: [to({}, 'log')] }, config)).answer).toBe(`${name}: a: x; b: y`);
+  });
+
+  test.each([
+    ['ENOSPC', 'RESOURCE_EXHAUSTED'],
+    ['EDQUOT', 'RESOURCE_EXHAUSTED'],
+    ['EMFILE', 'RESOURCE_EXHAUSTED'],
+    ['EPERM', 'FAILED_PRECONDITION'],
+    ['EACCES', 'FAILED_PRECONDITION'],
+    ['EROFS', 'FAILED_PRECONDITION'],
+    ['EBUSY', 'FAILED_PRECONDITION'],
+    ['EIO', 'INTERNAL'],
+    [undefined, 'INTERNAL'],
+  ])('a file that cannot be written because of %s is %s', async (systemCode, name) => {
+    const config = {
+      ...fakeConfig(),
+      set: async () => fail({ code: 'not-stored' as const, errors: ['x'], systemCode }),
+    };
+    expect((await set({ update: [to({}, 'log')] }, config)).answer).toBe(`${name}: x`);
   });
 });
 

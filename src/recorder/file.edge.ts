@@ -6,33 +6,53 @@ import type { RecordingFile } from './recorder.ts';
 /** With the new one. */
 export const MOST_FILES = 4;
 
-const NAME = /^recording-[\dTZ-]+\.jsonl$/;
+/** Numbers, not times: two recordings may begin within a millisecond, and a wall clock may be set back. */
+const NAME = /^recording-([1-9]\d{0,14})\.jsonl$/;
+/** Where another process makes recordings in the same directory, a number may be taken in between. */
+const MOST_ATTEMPTS = 8;
 
-/** The oldest first. What is no file is nobody's recording: a link could lead to a file of somebody else. */
-async function recordingsIn(directory: string): Promise<string[]> {
+interface Named {
+  readonly number: number;
+  readonly path: string;
+  /** What is no file is nobody's recording: a link could lead to a file of somebody else. */
+  readonly isRecording: boolean;
+}
+
+/** Everything with the name of a recording, the oldest first. */
+async function namedIn(directory: string): Promise<Named[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && NAME.test(entry.name))
-    .map(({ name }) => name)
-    .sort();
+    .map((entry) => ({
+      number: Number(NAME.exec(entry.name)?.[1] ?? 0),
+      path: join(directory, entry.name),
+      isRecording: entry.isFile(),
+    }))
+    .filter(({ number }) => number > 0)
+    .sort((a, b) => a.number - b.number);
 }
 
 /** @returns the path of the newest recording in a directory; undefined: there is none. @throws Error */
 export async function newestRecording(directory: string): Promise<string | undefined> {
-  const newest = (await recordingsIn(directory).catch(() => [])).at(-1);
-  return newest === undefined ? undefined : join(directory, newest);
+  const named = await namedIn(directory).catch((): Named[] => []);
+  return named.findLast(({ isRecording }) => isRecording)?.path;
 }
 
 /** Makes a new file; of the older ones the latest stay. @throws Error of the system */
-export async function createRecordingFile(directory: string, at: Date): Promise<RecordingFile> {
+export async function createRecordingFile(directory: string): Promise<RecordingFile> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const older = await recordingsIn(directory);
-  for (const name of older.slice(0, Math.max(0, older.length - MOST_FILES + 1))) await rm(join(directory, name));
-  const path = join(directory, `recording-${at.toISOString().replaceAll(/[:.]/g, '-')}.jsonl`);
-  const handle = await open(path, 'wx', 0o600);
-  return {
-    path,
-    append: (text) => handle.appendFile(text),
-    close: () => handle.close(),
-  };
+  const named = await namedIn(directory);
+  const older = named.filter(({ isRecording }) => isRecording);
+  for (const { path } of older.slice(0, Math.max(0, older.length - MOST_FILES + 1))) await rm(path, { force: true });
+  return openNew(directory, (named.at(-1)?.number ?? 0) + 1);
+}
+
+async function openNew(directory: string, number: number, attempts = MOST_ATTEMPTS): Promise<RecordingFile> {
+  const path = join(directory, `recording-${number}.jsonl`);
+  try {
+    const handle = await open(path, 'wx', 0o600);
+    return { path, append: (text) => handle.appendFile(text), close: () => handle.close() };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempts === 1) throw error;
+    return openNew(directory, number + 1, attempts - 1);
+  }
 }

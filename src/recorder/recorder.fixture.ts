@@ -11,7 +11,6 @@ import { EventRecorder, type RecorderDependencies } from './recorder.ts';
 export function recordings() {
   const directory = mkdtempSync(join(tmpdir(), 'cnpd-recordings-'));
   afterAll(() => rmSync(directory, { recursive: true }));
-  let serial = 0;
   return {
     directory,
     /** @param clock that of the machines */
@@ -20,7 +19,7 @@ export function recordings() {
       const recorder = new EventRecorder({
         ...{ clock, version: '0.0.1', log: silentLog, wallClock: () => 1_800_000_000_000 },
         count: (name, by = 1) => void (counts[name] = (counts[name] ?? 0) + by),
-        create: () => createRecordingFile(directory, new Date(++serial)),
+        create: () => createRecordingFile(directory),
         ...rest,
       });
       return { recorder, counts };

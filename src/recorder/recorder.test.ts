@@ -53,23 +53,31 @@ test('the file and its directory are for the owner alone; of older files the lat
   const { file } = await newRecorder().recorder.start(LIMITS);
   expect(statSync(file!).mode & 0o777).toBe(0o600);
   const made = `${directory}/deep/recordings`;
-  for (let at = 1; at <= MOST_FILES + 3; at++) await (await createRecordingFile(made, new Date(at))).close();
+  for (let i = 0; i < MOST_FILES + 7; i++) await (await createRecordingFile(made)).close();
   expect(statSync(made).mode & 0o777).toBe(0o700);
+  // By number, not by letter: 9 is older than 10.
+  expect(readdirSync(made).sort()).toEqual([8, 9, 10, 11].map((i) => `recording-${i}.jsonl`).sort());
+  expect(await newestRecording(made)).toBe(`${made}/recording-11.jsonl`);
+});
+
+test('recordings that begin at once have names of their own', async () => {
+  const made = `${directory}/at-once`;
+  const files = await Promise.all(Array.from({ length: MOST_FILES }, () => createRecordingFile(made)));
+  await Promise.all(files.map(({ close }) => close()));
+  expect(new Set(files.map(({ path }) => path)).size).toBe(MOST_FILES);
   expect(readdirSync(made)).toHaveLength(MOST_FILES);
-  expect(readdirSync(made).sort().at(-1)).toContain(`00-00-00-00${MOST_FILES + 3}Z`);
-  await expect(createRecordingFile(made, new Date(MOST_FILES + 3))).rejects.toThrow(/EEXIST/);
 });
 
 test('links and directories with the name of a recording are none: neither followed nor in the way', async () => {
   const made = `${directory}/strange/recordings`;
-  const { path, close } = await createRecordingFile(made, new Date(1));
+  const { path, close } = await createRecordingFile(made);
   await close();
-  mkdirSync(`${made}/recording-1969-01-01T00-00-00-000Z.jsonl`);
-  for (const day of ['02', '03', '04', '05'])
-    symlinkSync('/etc/hostname', `${made}/recording-2999-01-${day}T00-00-00-000Z.jsonl`);
+  mkdirSync(`${made}/recording-2.jsonl`);
+  for (const number of [3, 4, 5, 99]) symlinkSync('/etc/hostname', `${made}/recording-${number}.jsonl`);
   expect(await newestRecording(made)).toBe(path);
-  for (let at = 2; at <= MOST_FILES + 1; at++) await (await createRecordingFile(made, new Date(at))).close();
+  for (let i = 0; i < MOST_FILES; i++) await (await createRecordingFile(made)).close();
   expect(readdirSync(made)).toHaveLength(MOST_FILES + 5);
+  expect(await newestRecording(made)).toBe(`${made}/recording-${99 + MOST_FILES}.jsonl`);
   expect(await newestRecording(`${directory}/nowhere`)).toBeUndefined();
 });
 
@@ -161,7 +169,7 @@ test('a disk that is full at the last line: the recording has failed, and nothin
 });
 
 test('a directory in which no file can be made: an error with its path', async () => {
-  const create = () => createRecordingFile('/dev/null/recordings', new Date());
+  const create = () => createRecordingFile('/dev/null/recordings');
   const { recorder } = newRecorder(undefined, { create });
   await expect(recorder.start(LIMITS)).rejects.toThrow(/ENOTDIR.*\/dev\/null/);
   expect(recorder.status().state).toBe('off');

@@ -1,12 +1,13 @@
 // What all pages show, kept up to date: follows every cnpd of a lab, and hands what looks different to its
 // listeners, at most ten times a second.
 import { Follower } from './follower.ts';
-import { addressesOf, socketOf } from './lab-view.ts';
+import { addressesOf, outgoing, socketOf } from './lab-view.ts';
 import type { LabView, NodeView, NotificationView, TreeView } from './model.ts';
 import { Directory } from './network.ts';
 import { nodeView } from './node-view.ts';
 import { Rows } from './rows.ts';
-import { NotificationFeed } from './notifications.ts';
+import { NotificationFeed, onTheirWays } from './notifications.ts';
+import { Routes } from './routes.ts';
 import { trees } from './trees.ts';
 
 /** Between two looks. */
@@ -35,6 +36,7 @@ const NO_ROWS = new Rows();
 export class Hub {
   readonly lab: LabView;
   readonly #directory = new Directory();
+  readonly #routes: Routes;
   readonly #members: ReadonlyMap<string, Member>;
   readonly #views = new Map<string, NodeView>();
   readonly #listeners = new Set<(changes: Changes) => void>();
@@ -45,6 +47,11 @@ export class Hub {
 
   constructor(lab: LabView) {
     this.lab = lab;
+    this.#routes = new Routes({
+      links: lab.links,
+      ask: (node, address) => outgoing(lab.name, node, address).catch(() => undefined),
+      now: () => performance.now(),
+    });
     this.#members = new Map(lab.nodes.map(({ name, kind }) => [name, this.#member(name, kind === 'cnpd')]));
   }
 
@@ -113,10 +120,13 @@ export class Hub {
     // Which node has a SID concerns what others show of it.
     if (changed.map(([name, member]) => this.#learnSids(name, member)).includes(true)) this.#changeAll();
     const nodes = changed.flatMap(([name, member]) => this.#look(name, member));
-    const notifications = this.#news(changed);
+    void this.#sendNews(changed);
     const drawn = this.#drawTrees();
-    if (nodes.length === 0 && notifications.length === 0 && !drawn) return;
-    for (const listener of this.#listeners) listener({ nodes, trees: drawn, notifications });
+    if (nodes.length > 0 || drawn) this.#send({ nodes, trees: drawn, notifications: [] });
+  }
+
+  #send(changes: Changes): void {
+    for (const listener of this.#listeners) listener(changes);
   }
 
   /** The view of a node, if it differs from the last one. */
@@ -137,17 +147,20 @@ export class Hub {
     return [view];
   }
 
-  #news(changed: readonly (readonly [string, Member])[]): NotificationView[] {
+  async #sendNews(changed: readonly (readonly [string, Member])[]): Promise<void> {
     const takers = [...this.#members].flatMap(([node, { follower }]) => {
       const sources = follower?.rows.list('cnpd/sources') ?? [];
       return sources.length > 0 ? [{ node, prefixes: sources.map((row) => String(row['prefix'])) }] : [];
     });
-    const network = { links: this.lab.links, directory: this.#directory, takers };
-    return changed
+    const sent = changed
       .flatMap(([, { follower, feed }]) =>
-        follower?.connection.state === 'up' ? feed.news(follower.rows, network, Date.now()) : [],
+        follower?.connection.state === 'up' ? feed.news(follower.rows, Date.now()) : [],
       )
       .slice(0, MAX_NOTIFICATIONS);
+    if (sent.length === 0) return;
+    const way: Routes['way'] = (...asked) => this.#routes.way(...asked);
+    const notifications = await onTheirWays(sent, { directory: this.#directory, takers, way });
+    this.#send({ nodes: [], trees: undefined, notifications });
   }
 
   #drawTrees(): readonly TreeView[] | undefined {

@@ -62,6 +62,23 @@ export function socketOf(lab: string, node: string): { readonly path: string } |
   return existsSync(path) ? { path } : { why: 'cnpd is not running: its gNMI socket is not there' };
 }
 
+/** Others wait for the answer. */
+const ROUTE_MS = 2000;
+
+/**
+ * The interface by which a node's kernel sends to an address; undefined: it has no route, or the node is down.
+ * @throws Error when there is no answer in time
+ */
+export async function outgoing(lab: string, node: string, address: string): Promise<string | undefined> {
+  const container = stateOf(lab, node)?.container;
+  if (container === undefined) return undefined;
+  const signal = AbortSignal.timeout(ROUTE_MS);
+  const { code, stdout } = await run(['ip', '-n', container, '-j', 'route', 'get', address], { signal });
+  if (code !== 0) return undefined;
+  const [route] = JSON.parse(stdout || '[]') as readonly { readonly dev?: string }[];
+  return route?.dev;
+}
+
 interface IpAddresses {
   readonly addr_info: readonly { readonly local: string; readonly scope: string }[];
 }

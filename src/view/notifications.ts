@@ -1,15 +1,25 @@
 // Who notifies whom: the notifications that are new in a node's list, and the way each takes through the lab. Pure.
-import { parseAddress } from '../model/address.ts';
+import { formatAddress, parseAddress } from '../model/address.ts';
 import { parsePrefix, prefixContains } from '../model/prefix.ts';
 import type { NotificationView } from './model.ts';
-import { type Directory, type Link, way } from './network.ts';
+import type { Directory } from './network.ts';
 import { type Row, type Rows, textOf } from './rows.ts';
 
+/** Notifications that look the same, before their way is known. */
+export interface Sent extends Omit<NotificationView, 'path'> {
+  readonly from: string;
+  /** Addresses on the way: END.CON, if there is one, and the last is where it ends. */
+  readonly to: readonly string[];
+  /** Whom it is about. */
+  readonly sender: string;
+}
+
 interface Network {
-  readonly links: readonly Link[];
   readonly directory: Directory;
   /** Nodes that take notifications for senders, and the prefixes of those. */
   readonly takers: readonly { readonly node: string; readonly prefixes: readonly string[] }[];
+  /** Nodes from one to the owner of an address, as `Routes.way`. */
+  readonly way: (from: string, address: string, owner: string) => Promise<readonly string[]>;
 }
 
 /** The address of the proxy that a node asks for a sender: that of the longest prefix. */
@@ -40,16 +50,37 @@ function untilTaken(path: readonly string[], sender: string, takers: Network['ta
   return end < 0 ? path : path.slice(0, end + 1);
 }
 
-function pathOf(from: string, row: Row, rows: Rows, { links, directory, takers }: Network): readonly string[] {
-  const sender = textOf(row, 'source');
-  if (textOf(row, 'format') === 'proxy') return way(links, from, directory.nameOf(proxyFor(rows, sender))) ?? [from];
-  const to = directory.nameOf(sender);
-  const through = directory.nameOf(textOf(row, 'end-con'));
-  const path =
-    through === ''
-      ? way(links, from, to)
-      : [...(way(links, from, through) ?? []), ...(way(links, through, to) ?? []).slice(1)];
-  return untilTaken(path && path.length > 0 ? path : [from], sender, takers);
+/** A text that is no address, or an address that no node of the lab has, ends the way before it. */
+async function pathOf({ from, to, sender }: Sent, { directory, takers, way }: Network): Promise<readonly string[]> {
+  const path = [from];
+  for (const text of to) {
+    const [address, owner] = [parseAddress(text), directory.nameOf(text)];
+    if (!address || owner === '') return [from];
+    path.push(...(await way(path.at(-1)!, formatAddress(address), owner)).slice(1));
+  }
+  return untilTaken(path, sender, takers);
+}
+
+/** Of equal ones the first, and their number. */
+function together<T extends { readonly count: number }>(all: readonly T[], keyOf: (one: T) => unknown): T[] {
+  const found = new Map<string, T>();
+  for (const one of all) {
+    const key = JSON.stringify(keyOf(one));
+    const same = found.get(key);
+    found.set(key, same ? { ...same, count: same.count + one.count } : one);
+  }
+  return [...found.values()];
+}
+
+/** Each with its way; those that take the same way are one. */
+export async function onTheirWays(sent: readonly Sent[], network: Network): Promise<NotificationView[]> {
+  const views = await Promise.all(
+    sent.map(async (one): Promise<NotificationView> => {
+      const { from: _, to: __, sender: ___, ...rest } = one;
+      return { path: await pathOf(one, network), ...rest };
+    }),
+  );
+  return together(views, ({ path, format, reason, port }) => [path, format, reason, port]);
 }
 
 /** Follows the list of one node, and the flows for which it is the proxy. */
@@ -70,29 +101,25 @@ export class NotificationFeed {
     this.#proxied(rows);
   }
 
-  /** What is new since the last call; of equal ones the first, and their number. */
-  news(rows: Rows, network: Network, at: number): NotificationView[] {
-    const notifications = new Map<string, NotificationView>();
-    const add = (view: NotificationView): void => {
-      const key = JSON.stringify([view.path, view.format, view.reason, view.port]);
-      const same = notifications.get(key);
-      notifications.set(key, same ? { ...same, count: same.count + view.count } : view);
-    };
-    for (const row of this.#fresh(rows))
-      add({
-        path: pathOf(this.#node, row, rows, network),
-        format: textOf(row, 'format'),
+  /** What is new since the last call. */
+  news(rows: Rows, at: number): Sent[] {
+    const listed = this.#fresh(rows).map((row): Sent => {
+      const [format, sender, through] = [textOf(row, 'format'), textOf(row, 'source'), textOf(row, 'end-con')];
+      return {
+        ...{ from: this.#node, sender, format, count: 1, at },
+        to: format === 'proxy' ? [proxyFor(rows, sender)] : [...(through === '' ? [] : [through]), sender],
         reason: textOf(row, 'action') || textOf(row, 'reason'),
         port: textOf(row, 'port'),
         queueBytes: Number(row['queue-bytes'] ?? 0),
-        count: 1,
-        at,
-      });
-    for (const { sender, count } of this.#proxied(rows)) {
-      const path = way(network.links, this.#node, network.directory.nameOf(sender)) ?? [this.#node];
-      add({ path, format: 'standard-cnp', reason: 'asked', port: '', queueBytes: 0, count, at });
-    }
-    return [...notifications.values()];
+      };
+    });
+    const proxied = this.#proxied(rows).map(({ sender, count }): Sent => {
+      const about = { format: 'standard-cnp', reason: 'asked', port: '', queueBytes: 0 };
+      return { from: this.#node, to: [sender], sender, ...about, count, at };
+    });
+    return together([...listed, ...proxied], ({ to, sender, format, reason, port }) => [
+      ...[to, sender, format, reason, port],
+    ]);
   }
 
   /** The leaves of an entry may come in several messages: it counts when it is whole. */
@@ -100,7 +127,9 @@ export class NotificationFeed {
     const fresh = rows
       .list('cnpd/notifications')
       .filter(
-        (row) => Number(row['sequence']) > this.#sequence && row['source'] !== undefined && row['format'] !== undefined,
+        (row) =>
+          Number(row['sequence']) > this.#sequence &&
+          ['source', 'format', 'queue-bytes'].every((leaf) => row[leaf] !== undefined),
       )
       .toSorted((a, b) => Number(a['sequence']) - Number(b['sequence']));
     const last = fresh.at(-1);

@@ -3,7 +3,8 @@ import type { Elem } from '../northbound/subscribe-client.ts';
 import { Directory, way } from './network.ts';
 import { type Place, nodeView, peerOf } from './node-view.ts';
 import { MAX_ROWS, Rows } from './rows.ts';
-import { NotificationFeed } from './notifications.ts';
+import { NotificationFeed, onTheirWays } from './notifications.ts';
+import { Routes } from './routes.ts';
 import { trees } from './trees.ts';
 
 /** `ports[interface=eth2]/queue-bytes`, below `cnpd`. */
@@ -35,7 +36,9 @@ directory.set('h1', ['2001:db8:1::2', '198.51.100.2']);
 directory.set('leaf1', ['2001:db8:ffff::1', '2001:db8:c1::c']);
 directory.set('p1', ['2001:db8:ffff::2']);
 const around = { links: LINKS, directory };
-const network = { links: LINKS, directory, takers: [] };
+/** Nodes whose kernels know nothing: the ways have the fewest links. */
+const fewest = new Routes({ links: LINKS, ask: async () => undefined, now: () => 0 });
+const network = { directory, takers: [], way: fewest.way.bind(fewest) };
 const P1: Place = { name: 'p1', kind: 'cnpd' };
 const UP = { state: 'up', reason: '' } as const;
 
@@ -129,13 +132,13 @@ const notification = (sequence: number, format: string, more: object = {}): Reco
     }).map(([leaf, value]) => [`notifications[sequence=${sequence}]/${leaf}`, value]),
   );
 
-test('a notice goes to the proxy that the node has learned; what is there at first is no news; equal ones are counted', () => {
+test('a notice goes to the proxy that the node has learned; what is there at first is no news; equal ones are counted', async () => {
   const rows = rowsOf({ ...LEARNED, ...notification(1, 'proxy') });
   const feed = new NotificationFeed('p1');
   feed.begin(rows);
-  expect(feed.news(rows, network, 5)).toEqual([]);
+  expect(feed.news(rows, 5)).toEqual([]);
   add(rows, { ...notification(2, 'proxy'), ...notification(3, 'proxy') });
-  expect(feed.news(rows, network, 5)).toEqual([
+  expect(await onTheirWays(feed.news(rows, 5), network)).toEqual([
     {
       path: ['p1', 'leaf1'],
       format: 'proxy',
@@ -146,7 +149,7 @@ test('a notice goes to the proxy that the node has learned; what is there at fir
       at: 5,
     },
   ]);
-  expect(feed.news(rows, network, 6)).toEqual([]);
+  expect(feed.news(rows, 6)).toEqual([]);
 });
 
 test('an entry whose leaves are not all there counts when they are', () => {
@@ -154,37 +157,39 @@ test('an entry whose leaves are not all there counts when they are', () => {
   const feed = new NotificationFeed('p1');
   feed.begin(rows);
   rows.update(path('notifications[sequence=1]/format'), 'proxy');
-  expect(feed.news(rows, network, 5)).toEqual([]);
+  expect(feed.news(rows, 5)).toEqual([]);
   add(rows, notification(1, 'proxy'));
-  expect(feed.news(rows, network, 5)).toHaveLength(1);
+  expect(feed.news(rows, 5)).toHaveLength(1);
 });
 
-test('other formats go to the sender; through END.CON if there is one; a router that takes them ends the way', () => {
-  const pathOf = (
+test('other formats go to the sender; through END.CON if there is one; a router that takes them ends the way', async () => {
+  const pathOf = async (
     more: object,
     takers: typeof network.takers | { node: string; prefixes: string[] }[] = [],
-  ): unknown => {
+  ): Promise<unknown> => {
     const rows = new Rows();
     const feed = new NotificationFeed('p1');
     feed.begin(rows);
     add(rows, notification(1, 'fast-cnp', more));
-    return feed.news(rows, { ...network, takers }, 5)[0]!.path;
+    return (await onTheirWays(feed.news(rows, 5), { ...network, takers }))[0]!.path;
   };
-  expect(pathOf({})).toEqual(['p1', 'leaf1', 'h1']);
-  expect(pathOf({ 'end-con': '2001:db8:c1::c' })).toEqual(['p1', 'leaf1', 'h1']);
-  expect(pathOf({}, [{ node: 'leaf1', prefixes: ['2001:db8:1::/64'] }])).toEqual(['p1', 'leaf1']);
-  expect(pathOf({}, [{ node: 'leaf1', prefixes: ['2001:db8:2::/64'] }])).toEqual(['p1', 'leaf1', 'h1']);
-  expect(pathOf({ source: '2001:db8:9::9' })).toEqual(['p1']);
+  expect(await pathOf({})).toEqual(['p1', 'leaf1', 'h1']);
+  expect(await pathOf({ 'end-con': '2001:db8:c1::c' })).toEqual(['p1', 'leaf1', 'h1']);
+  expect(await pathOf({}, [{ node: 'leaf1', prefixes: ['2001:db8:1::/64'] }])).toEqual(['p1', 'leaf1']);
+  expect(await pathOf({}, [{ node: 'leaf1', prefixes: ['2001:db8:2::/64'] }])).toEqual(['p1', 'leaf1', 'h1']);
+  expect(await pathOf({ source: '2001:db8:9::9' })).toEqual(['p1']);
 });
 
-test('a proxy whose flow has sent more CNPs has notified its sender', () => {
+test('a proxy whose flow has sent more CNPs has notified its sender', async () => {
   const flow = 'flows[port=proxy][source=2001:db8:1::2][destination=2001:db8:2::2][destination-qpn=9]';
   const rows = rowsOf({ [`${flow}/notifications`]: 3 });
   const feed = new NotificationFeed('leaf1');
   feed.begin(rows);
-  expect(feed.news(rows, network, 5)).toEqual([]);
+  expect(feed.news(rows, 5)).toEqual([]);
   rows.update(path(`${flow}/notifications`), 7);
-  expect(feed.news(rows, network, 5)).toMatchObject([{ path: ['leaf1', 'h1'], format: 'standard-cnp', count: 4 }]);
+  expect(await onTheirWays(feed.news(rows, 5), network)).toMatchObject([
+    { path: ['leaf1', 'h1'], format: 'standard-cnp', count: 4 },
+  ]);
 });
 
 const treeRow = (node: string, leaves: object): Record<string, unknown> =>

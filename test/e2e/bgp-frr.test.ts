@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { BOTH, BgpNetwork, type Gobgpath, LEAF_PNC, NHC, type SenderPrefix, pathsOf, speaker } from './support/bgp.ts';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, proxy, watching } from './support/line.ts';
 import type { Router, Row } from './support/network.ts';
+import { LEARNED, replaysAsShown } from './support/replayed.ts';
 import { contains, is, until } from '../support/until.ts';
 
 const RR = { leaf: '2001:db8:0:1::2', p: '2001:db8:0:2::1' } as const;
@@ -120,6 +121,17 @@ describe('through a route reflector', () => {
     }
     expect((await p.ctl('show', 'bgp', 'paths')).stdout).toContain(SENDERS6);
   });
+});
+
+test('a carrier that begins anew is recorded; the replay ends with the session, paths and senders that p has', async () => {
+  const session = ['target', 'state', 'api', 'as', 'router-id', 'originated', 'wanted', 'learned', 'with-proxy'];
+  const path = ['prefix', 'peer', 'next-hop', 'header-next-hop', 'proxy', 'as-path', 'best', 'status'];
+  const { replayed } = await replaysAsShown(p, ['bgp'], () => Promise.all(BOTH.map(inForce)), [
+    { view: ['bgp', 'session'], fields: session },
+    { view: ['bgp', 'paths'], fields: path },
+    LEARNED,
+  ]);
+  expect(replayed.map((rows) => rows.length)).toEqual([1, 2, 2]);
 });
 
 describe('what is declared no more', () => {

@@ -17,6 +17,7 @@ import {
   ROUTER_ID,
 } from './support/areas.ts';
 import { Network, type Row } from './support/network.ts';
+import { LEARNED, type LastingView, replaysAsShown } from './support/replayed.ts';
 import { is, moreThan, until } from '../support/until.ts';
 
 const [V2, V3] = PROTOCOLS as [Protocol, Protocol];
@@ -77,6 +78,46 @@ test('PNC-5.2-a PNC-5.3-a: each version advertises the senders of its family wit
   expect(rows.map((row) => [row['address'], row['prefixes'], row['advertised-in']]).sort()).toEqual(
     [V2, V3].map((p) => [p.proxy.leaf, [p.senders], [p.name]]).sort(),
   );
+});
+
+test('both versions begin anew and are recorded; the replay ends with the databases and senders that the border router has', async () => {
+  const abr1 = net.router('abr1');
+  const relearned = (): Promise<unknown> =>
+    until(
+      'full, acknowledged and learned in both, and nothing is held',
+      async () => ({
+        neighbors: (await Promise.all([V2, V3].map((p) => neighbors(p, abr1)))).flat(),
+        seen: (await Promise.all([V2, V3].map(seenBy))).flat(),
+        isHeld: (await abr1.get('senders')).some((row) => row['held-until'] !== undefined),
+      }),
+      (now) =>
+        allFull(now.neighbors) &&
+        now.neighbors.every((row) => row['unacknowledged'] === 0) &&
+        String(now.seen) === String([V2, V3].flatMap(advertised)) &&
+        !now.isHeld,
+      LIMIT,
+    );
+  const views = [V2, V3].flatMap(({ name }): LastingView[] => [
+    { view: [name, 'neighbors'], fields: ['area', 'interface', 'state', 'router-id', 'mtu', 'takes-opaque', 'reason'] },
+    {
+      view: [name, 'database'],
+      fields: [
+        'area',
+        'type',
+        'ls-id',
+        'router',
+        'sequence',
+        'checksum',
+        'length',
+        'own',
+        'reachable',
+        'proxy-prefixes',
+      ],
+    },
+  ]);
+  const machines = [V2, V3].flatMap(({ name }) => [name, `${name}-content`]);
+  const { replayed } = await replaysAsShown(abr1, machines, relearned, [...views, LEARNED]);
+  for (const rows of replayed) expect(rows.length).toBeGreaterThan(0);
 });
 
 test('RMC-5.1-d: both versions carry members of a group; a change arrives, and they go with the section', async () => {

@@ -1,18 +1,21 @@
 // FRR's zebra and routing daemons in a network namespace of a test's own, with a private mount namespace, so that the
 // machine's /etc/frr and /run/frr are neither read nor written.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { frrMounts, otherFrr } from '../../src/lab/frr.ts';
 import { until } from './until.ts';
 
-export type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
+export type Daemon = 'zebra' | 'mgmtd' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
 
-/** Of a daemon whose configuration, sockets and process ID are files of this directory. */
+/**
+ * Of a daemon whose configuration, sockets and process ID are files of this directory. Static routes are in
+ * etc/staticd.conf, which is /etc/frr/staticd.conf inside. FRR 8's staticd looks there by itself; in FRR 10 mgmtd does,
+ * and neither daemon takes `-f`.
+ */
 export const daemonArguments = (daemon: Daemon, directory: string): string[] => [
-  '-f',
-  join(directory, `${daemon}.conf`),
+  ...(daemon === 'staticd' || daemon === 'mgmtd' ? [] : ['-f', join(directory, `${daemon}.conf`)]),
   '-i',
   join(directory, `${daemon}.pid`),
   '-z',
@@ -20,6 +23,12 @@ export const daemonArguments = (daemon: Daemon, directory: string): string[] => 
   '--vty_socket',
   directory,
 ];
+
+/** Whether FRR of a namespace has mgmtd, without which staticd of its version gets no route. */
+export const hasMgmtd = (namespace: string): boolean => {
+  const other = otherFrr(namespace, process.env);
+  return existsSync(other === undefined ? '/usr/lib/frr/mgmtd' : `${other}/started/mgmtd`);
+};
 
 /** What `cnpctl doctor` finds. */
 interface Diagnosis {
@@ -37,17 +46,20 @@ export class FrrNamespace {
    * @param name carries the test's prefix
    */
   constructor(name: string, daemons: readonly Daemon[] = ['zebra', 'isisd']) {
-    this.#daemons = daemons;
+    // zebra is the first, and staticd connects to mgmtd.
+    this.#daemons = daemons.flatMap((daemon): Daemon[] =>
+      daemon === 'staticd' && hasMgmtd(name) ? ['mgmtd', daemon] : [daemon],
+    );
     this.name = name;
     this.vtyDir = mkdtempSync(join(tmpdir(), `${name}-`));
     execFileSync('ip', ['netns', 'add', name]);
     this.ip('link', 'set', 'lo', 'up');
     this.ip('link', 'add', 'cnpd-isis', 'type', 'veth', 'peer', 'name', 'peer');
     for (const link of ['cnpd-isis', 'peer']) this.ip('link', 'set', link, 'up');
-    mkdirSync(join(this.vtyDir, 'etc'));
+    for (const directory of ['etc', 'run']) mkdirSync(join(this.vtyDir, directory));
     for (const daemon of daemons) writeFileSync(join(this.vtyDir, `${daemon}.conf`), '');
     execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
-    for (const daemon of daemons) this.start(daemon);
+    for (const daemon of this.#daemons) this.start(daemon);
   }
 
   ip(...args: string[]): void {
@@ -59,8 +71,7 @@ export class FrrNamespace {
     const other = otherFrr(this.name, process.env);
     const script = [
       ...(other === undefined ? [] : frrMounts(other)),
-      'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount -t tmpfs tmpfs /run/frr',
-      'chown frr:frr /run/frr && exec "$@"',
+      'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount --bind "$0/run" /run/frr && exec "$@"',
     ].join(' && ');
     return [
       'unshare',

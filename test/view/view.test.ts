@@ -1,7 +1,8 @@
 // The page of `lab view` as a reader has it: a real lab with congestion, its own process, a real browser.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Endpoint, startListener, startSender } from '../../src/demo/endpoints.ts';
@@ -11,7 +12,7 @@ import { type Lab, labUp } from '../../src/lab/lab.ts';
 import type { LabView, NodeView, TreeView } from '../../src/view/model.ts';
 import { ViewServer } from '../../src/view/server.ts';
 import { ownLabName } from '../e2e/support/network.ts';
-import { until } from '../support/until.ts';
+import { is, until } from '../support/until.ts';
 import { Browser, installChromium } from './browser.ts';
 
 const DIST = join(import.meta.dirname, '../../dist');
@@ -19,6 +20,14 @@ const never = new AbortController().signal;
 const NOTIFIED = "[...document.querySelectorAll('#log li')].map((li) => li.textContent)";
 const labelOf = (node: string): string =>
   `[...document.querySelectorAll('.node')].map((n) => n.getAttribute('aria-label')).find((l) => l.startsWith('${node},'))`;
+
+/** Beside the original, because its paths are relative: with a detour from p1 over x to leaf1, which no route takes. */
+const FILE = join(dirname(proxy.file), `.${process.pid}.clab.yml`);
+const ROUTER = 'sysctls: { net.ipv6.conf.all.forwarding: 1 }';
+const DETOUR = {
+  nodes: `    x: { ${ROUTER} }\n\n  links:\n`,
+  links: "    - endpoints: ['p1:eth3', 'x:eth1']\n    - endpoints: ['x:eth2', 'leaf1:eth3']\n",
+};
 
 let lab: Lab;
 let viewer: ChildProcess;
@@ -38,7 +47,9 @@ async function startTraffic(): Promise<void> {
 
 beforeAll(async () => {
   installChromium();
-  lab = await labUp(proxy.file, { name: await ownLabName('t-view') });
+  const text = readFileSync(proxy.file, 'utf8');
+  writeFileSync(FILE, text.replace('\n  links:\n', DETOUR.nodes) + DETOUR.links);
+  lab = await labUp(FILE, { name: await ownLabName('t-view') });
   await waitForRoutes(lab, proxy, never);
   await proxy.learn(lab, never);
   viewer = spawn(process.execPath, [join(DIST, 'lab.js'), 'view', lab.name], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -57,6 +68,7 @@ afterAll(async () => {
     expect(await ended).toEqual([0, null]);
   }
   await lab?.down();
+  rmSync(FILE, { force: true });
 });
 
 test('every node is there, routers with the state of their cnpd; the watched port has a gauge', async () => {
@@ -124,6 +136,40 @@ test('a cnpd that ends is shown as down, and shown again when it is back', async
     (label) => label === 'p1, cnpd',
   );
   await until('its queue', depth, (bytes) => bytes >= 0);
+});
+
+test('notifications take the way that is routed, though another has fewer links; the page sees it when routes change', async () => {
+  const ip = (node: string, ...args: string[]) => lab.mustExec(node, ['ip', '-6', ...args]);
+  const [leaf1, p1] = ['2001:db8:ffff::1', '2001:db8:ffff::2'];
+  for (const [node, net, link] of [
+    ['p1', '91::1', 'eth3'],
+    ['x', '91::2', 'eth1'],
+    ['x', '92::2', 'eth2'],
+    ['leaf1', '92::1', 'eth3'],
+  ] as const)
+    await ip(node, 'address', 'add', `2001:db8:${net}/64`, 'dev', link);
+  await ip('x', 'route', 'add', leaf1, 'via', '2001:db8:92::1');
+  await ip('x', 'route', 'add', p1, 'via', '2001:db8:91::1');
+  // p1's program finds a next hop only once the kernel has its link-layer address.
+  await lab.mustExec('p1', ['ping', '-6', '-c', '1', '2001:db8:91::2']);
+  expect(await listed()).not.toContain('→ x →');
+  // Both ways: leaf1 refuses notices that come by another way than answers to them would go.
+  const change = async (how: 'add' | 'del'): Promise<void> => {
+    await ip('leaf1', 'route', how, p1, 'via', '2001:db8:92::2', 'metric', '1');
+    await ip('p1', 'route', how, leaf1, 'via', '2001:db8:91::2', 'metric', '1');
+  };
+  await change('add');
+  await until('the detour', listed, (text) => text.includes('p1 → x → leaf1'));
+  const lit = `(() => {
+    const box = document.querySelector('.node[aria-label^="x,"] .box');
+    const middle = Number(box.getAttribute('x')) + Number(box.getAttribute('width')) / 2;
+    return [...document.querySelectorAll('.link.lit')].filter(({ x1, x2 }) =>
+      [x1.baseVal.value, x2.baseVal.value].includes(middle)).length;
+  })()`;
+  await until('its two links light up', () => browser.evaluate(lit), is(2));
+  // FRR has taken its own routes out of the kernel meanwhile: until they are back, p1 cannot notify, and says so.
+  await change('del');
+  await until('the shortest again', async () => (await listed()).split('\n')[0]!.includes('p1 → leaf1'));
 });
 
 test('the page has no complaint: its policy lets it do all it does', () => {

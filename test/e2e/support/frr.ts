@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { askDaemon } from '../../../src/frr/vty.ts';
 import { frrMounts, otherFrr } from '../../../src/lab/frr.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
-import { type Daemon, daemonArguments } from '../../support/frr-namespace.ts';
+import { type Daemon, daemonArguments, hasMgmtd } from '../../support/frr-namespace.ts';
 import { is, until } from '../../support/until.ts';
 
-const ORDER: readonly Daemon[] = ['zebra', 'staticd', 'isisd', 'ospfd', 'ospf6d'];
+const ORDER: readonly Daemon[] = ['zebra', 'mgmtd', 'staticd', 'isisd', 'ospfd', 'ospf6d'];
 
 /**
  * isisd.conf of a router: `interfaces` run IPv6 point-to-point IS-IS. `net` comes last: with it FRR issues its first
@@ -78,9 +78,9 @@ export class FrrRouter {
     execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
   }
 
-  /** Static routes: staticd is started too. */
+  /** Static routes: staticd is started too, and mgmtd where there is one. */
   configureStatic(lines: readonly string[]): void {
-    writeFileSync(join(this.vtyDir, 'staticd.conf'), `${lines.join('\n')}\n`);
+    writeFileSync(join(this.vtyDir, 'etc/staticd.conf'), `${lines.join('\n')}\n`);
     execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
   }
 
@@ -92,10 +92,16 @@ export class FrrRouter {
   /** Starts what is not running and waits until it answers. */
   async start(): Promise<void> {
     for (const daemon of ORDER) {
-      if (this.daemons.has(daemon) || !existsSync(join(this.vtyDir, `${daemon}.conf`))) continue;
+      if (this.daemons.has(daemon) || !this.isConfigured(daemon)) continue;
       this.daemons.set(daemon, this.spawn(daemon));
       await until(`${this.name}: ${daemon} answers`, () => this.failure(daemon), is(undefined));
     }
+  }
+
+  private isConfigured(daemon: Daemon): boolean {
+    const hasRoutes = existsSync(join(this.vtyDir, 'etc/staticd.conf'));
+    if (daemon === 'mgmtd') return hasRoutes && hasMgmtd(this.name);
+    return daemon === 'staticd' ? hasRoutes : existsSync(join(this.vtyDir, `${daemon}.conf`));
   }
 
   private spawn(daemon: Daemon): ChildProcess {
@@ -118,7 +124,8 @@ export class FrrRouter {
   /** Why a daemon does not answer yet. @throws when it has ended */
   private async failure(daemon: Daemon): Promise<unknown> {
     if (!this.daemons.has(daemon)) throw new Error(`${this.name}: ${daemon} has ended`);
-    if (daemon === 'staticd') return existsSync(join(this.vtyDir, 'staticd.vty')) ? undefined : 'no staticd.vty';
+    if (daemon === 'staticd' || daemon === 'mgmtd')
+      return existsSync(join(this.vtyDir, `${daemon}.vty`)) ? undefined : `no ${daemon}.vty`;
     return askDaemon(this.vtyDir, daemon, ['show version']).then(
       () => undefined,
       (error: unknown) => error,

@@ -22,7 +22,7 @@ const DIST = process.env['CNPD_DIST'] ?? `${REPOSITORY}dist`;
 export const program = (name: string): string[] => [process.execPath, `${DIST}/${name}.js`];
 const CONFIG = '/etc/cnpd/cnpd.yaml';
 /** Commands of cnpctl that only ask a running cnpd. */
-const ASKING = ['show', 'reload', 'diff', 'confirm', 'rollback'];
+const ASKING = ['show', 'reload', 'diff', 'confirm', 'rollback', 'record'];
 /**
  * As a service manager starts cnpd (docs/how-to/operations.md): with no capability to give up, so that it starts once,
  * not twice. How it gives them up by itself is in privileges.test.ts.

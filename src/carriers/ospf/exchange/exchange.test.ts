@@ -211,6 +211,16 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(shown).toMatchObject({ state: 'ex-start', mtu: 1500, takesOpaque: true });
   });
 
+  test('a neighbor that restarts with a larger MTU, and lists us at once, is adjacent no more', () => {
+    const { a, b, link } = pair(version);
+    link.until('full', () => a.state === 'full' && b.state === 'full');
+    link.weather = () => [];
+    link.hand(0, description({ mtu: 9000 }, version));
+    expect(a.state).toBe('full');
+    link.hand(0, description({ mtu: 9000, initialize: true, more: true, sequence: 7 }, version));
+    expect([a.state, a.area.neighbor!.mtu, a.count('exchange.mtu-mismatch')]).toEqual(['ex-start', 9000, 2]);
+  });
+
   test('a described LSA that is never sent keeps us in Loading, asking every 5 s, until the neighbor restarts', () => {
     const { a, b, link } = pair(version);
     link.weather = () => [];

@@ -30,12 +30,15 @@ export function receiveDescription(s: Speaker, area: AreaState, neighbor: Neighb
   neighbor.mtu = dd.mtu;
   if (neighbor.state === 'ex-start') neighbor.options = dd.options;
   if (dd.mtu > area.config.mtu && !area.config.ignoreMtu) {
-    return warnLimited(
+    warnLimited(
       s,
       'exchange.mtu-mismatch',
       { theirs: dd.mtu, ours: area.config.mtu },
       "the neighbor's MTU is larger than ours: the exchange cannot begin",
     );
+    // It has restarted, and its first hello listed us already. Full would hide that it is adjacent no more.
+    if (dd.initialize) fail(s, area, neighbor, 'sequence-number-mismatch');
+    return;
   }
   if (neighbor.state === 'ex-start') return negotiate(s, area, neighbor, dd);
   if (isDuplicate(neighbor, dd)) {
