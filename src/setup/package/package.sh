@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the npm tarball and the Debian package in out/, and checks the latter with lintian. Called by `npm run package`
+# Makes the npm tarball and the Debian packages in out/, and checks the latter with lintian. Called by `npm run package`
 # behind src/setup/setup.sh, which builds. Arguments are those of package.mjs.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -15,6 +15,7 @@ fi
 
 made=$(node src/setup/package/package.mjs "$@")
 printf '%s\n' "$made"
-# Overrides, each with its reason: debian/cnpd.lintian-overrides.
-lintian --allow-root --fail-on error,warning "$(sed -n 's/^package: \(.*\.deb\)$/\1/p' <<< "$made")"
+# Overrides, each with its reason: debian*/*.lintian-overrides.
+mapfile -t packages < <(sed -n 's/^package: \(.*\.deb\)$/\1/p' <<< "$made")
+lintian --allow-root --fail-on error,warning "${packages[@]}"
 echo 'package: lintian has nothing to object'
