@@ -6,7 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { atLeast, matches, until } from '../support/until.ts';
 import { FORMER, formerPackage } from './former.ts';
-import { Machine, prepareSystem } from './machine.ts';
+import { Machine, TRIXIE, prepareSystem } from './machine.ts';
 import { run, tryRun } from '../support/run.ts';
 
 const FOLDER = resolve('out/package-test');
@@ -26,13 +26,15 @@ beforeAll(async () => {
     'src/setup/package/package.mjs',
     '--out',
     PACKAGES,
+    '--only',
+    'cnpd',
     '--version',
     `${versionOf(current)}+next`,
   );
   next = /^package: (.*\.deb)$/m.exec(newer)![1]!;
   former = formerPackage(PACKAGES);
   copyFileSync('test/package/probe.mjs', join(PACKAGES, 'probe.mjs'));
-  machine = await Machine.boot(prepareSystem(FOLDER), PACKAGES);
+  machine = await Machine.boot(prepareSystem(FOLDER, TRIXIE), PACKAGES);
   machine.shell(NETWORK);
 });
 afterAll(() => machine?.off());

@@ -8,6 +8,7 @@ import { readOpenMetrics } from '../../src/northbound/metrics/openmetrics.fixtur
 import { adjacent, base, proxy } from '../e2e/support/line.ts';
 import { Network, type Router } from '../e2e/support/network.ts';
 import { contains, is, until } from '../support/until.ts';
+import { asker, fetching } from './dashboard.ts';
 import { unpackPrometheus } from './prometheus-package.ts';
 
 const RULES = join(import.meta.dirname, '../../contrib/prometheus/cnpd-alerts.yml');
@@ -27,20 +28,18 @@ const judge = (args: readonly string[], input = ''): { status: number | null; te
 };
 
 /** The text of an answer, asked for on the router. */
-const fetched = (url: string, accept = '*/*'): Promise<string> =>
-  leaf.exec(
-    process.execPath,
-    '-e',
-    `fetch('http://${url}', { headers: { accept: '${accept}' } }).then(async (r) => process.stdout.write(await r.text()))`,
-  );
-
-interface Answer {
-  readonly data: { readonly result: readonly { readonly value: readonly [number, string] }[] };
+function fetched(url: string, accept?: string): Promise<string> {
+  const [program, ...args] = fetching(url, accept);
+  return leaf.exec(program!, ...args);
 }
+
+const ask = asker(PROMETHEUS, fetched);
 /** The value of the first series; undefined: there is none. */
 async function query(expression: string): Promise<string | undefined> {
-  const text = await fetched(`${PROMETHEUS}/api/v1/query?query=${encodeURIComponent(expression)}`);
-  return (JSON.parse(text) as Answer).data.result[0]?.value[1];
+  const { result } = (await ask('/api/v1/query', { query: expression })) as {
+    result: { value: readonly [number, string] }[];
+  };
+  return result[0]?.value[1];
 }
 
 beforeAll(async () => {
