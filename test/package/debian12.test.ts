@@ -85,7 +85,7 @@ test('Prometheus answers each panel of the dashboard, and "Notifications" shows 
   expect(peaks(panel(shown, 'Notifications'))).toEqual([{ metric: PORT, peak: expect.any(Number) }]);
   // What else this router has to show.
   const withSomething = new Set(shown.filter(({ series }) => series.length > 0).map(({ title }) => title));
-  for (const title of ['Routers that are scraped', 'Queue and K_max', 'Traffic', 'Notices that arrived, and CNPs'])
+  for (const title of ['Routers that are scraped', 'Queue and K_max', 'Traffic', 'Memory'])
     expect([...withSomething]).toContain(title);
   expect(peaks(panel(shown, 'Routers that are scraped'))).toEqual([{ metric: {}, peak: 1 }]);
   expect(peaks(panel(shown, 'Open problems'))).toEqual([]);
