@@ -1,7 +1,6 @@
-// The `console` blocks of a page: commands behind `$ `, continued directly behind by `> `, and the output that the page
-// shows. A
-// line `…` stands for any lines, `…` within a line for anything. Numbers vary from run to run, so of a number, with or
-// without a unit, only this counts: whether it is zero.
+// The `console` blocks of a page: commands behind `$ `, their further lines behind `> `, and the output that the page
+// shows. A line `…` stands for any lines, `…` within a line for anything. Numbers vary from run to run, so of a number,
+// with or without a unit, only this counts: whether it is zero.
 
 export interface Step {
   readonly command: string;

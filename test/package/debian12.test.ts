@@ -9,6 +9,7 @@ import { run } from '../support/run.ts';
 import { until } from '../support/until.ts';
 import { type Shown, asker, fetching, show } from '../telemetry/dashboard.ts';
 import { FRESH_BOOKWORM, Machine, prepareSystem } from './machine.ts';
+import { programOf, takesCompiled } from './node-in-use.ts';
 
 const FOLDER = resolve('out/package-test');
 /** What the machine sees under /packages: the two packages, and nothing else. */
@@ -54,16 +55,6 @@ const panel = (shown: readonly Shown[], title: string): Shown => shown.find((one
 const peaks = ({ series }: Shown): { metric: unknown; peak: number }[] =>
   series.map(({ metric, values }) => ({ metric, peak: Math.max(...values.map(([, value]) => Number(value))) }));
 
-const program = (): string =>
-  machine.run('readlink', `/proc/${machine.run('systemctl', 'show', 'cnpd', '-p', 'MainPID', '--value')}/exe`);
-/** What V8 has compiled of a program is taken by the Node.js that runs it. */
-const takesCompiled = (name: string): string =>
-  machine.shell(`cd /usr/lib/cnpd/dist; ../node --input-type=module -e "
-    import { readFileSync } from 'node:fs';
-    import { load } from '/usr/lib/cnpd/dist/start.mjs';
-    const file = '$(echo $PWD/chunk/${name}-*.cjs)';
-    console.log(load(file, readFileSync(file + '.compiled')).script.cachedDataRejected);"`);
-
 test('has a Node.js that is too old, and none installed', () => {
   expect(machine.run('apt-cache', 'policy', 'nodejs')).toMatch(/Installed: \(none\)\n +Candidate: 18\./);
 });
@@ -100,12 +91,12 @@ test('a router and a port may be chosen', async () => {
 });
 
 test('cnpd runs with cnpd-nodejs, also where the old Node.js of Debian is installed beside it', () => {
-  expect(program()).toBe('/usr/lib/cnpd-nodejs/bin/node');
+  expect(programOf(machine)).toBe('/usr/lib/cnpd-nodejs/bin/node');
   machine.run('apt-get', 'install', '-y', '--no-install-recommends', 'nodejs');
   expect(machine.run('/usr/bin/node', '--version')).toMatch(/^v18\./);
   machine.run('systemctl', 'restart', 'cnpd');
-  expect(program()).toBe('/usr/lib/cnpd-nodejs/bin/node');
-  for (const name of ['cnpd', 'cnpctl']) expect(takesCompiled(name)).toBe('false');
+  expect(programOf(machine)).toBe('/usr/lib/cnpd-nodejs/bin/node');
+  for (const name of ['cnpd', 'cnpctl']) expect(takesCompiled(machine, name), name).toBe(true);
 });
 
 test('the last section of the tutorial leaves nothing of cnpd', async () => {

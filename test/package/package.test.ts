@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { atLeast, matches, until } from '../support/until.ts';
 import { FORMER, formerPackage } from './former.ts';
 import { Machine, TRIXIE, prepareSystem } from './machine.ts';
+import { programOf, takesCompiled } from './node-in-use.ts';
 import { run, tryRun } from '../support/run.ts';
 
 const FOLDER = resolve('out/package-test');
@@ -14,13 +15,17 @@ const FOLDER = resolve('out/package-test');
 const PACKAGES = join(FOLDER, 'packages');
 
 let machine: Machine;
-let tarball: string, current: string, next: string, former: string;
+let tarball: string, current: string, nodejs: string, next: string, former: string;
 
 beforeAll(async () => {
   rmSync(PACKAGES, { recursive: true, force: true });
   mkdirSync(PACKAGES, { recursive: true });
   const made = run('bash', 'src/setup/package/package.sh', '--out', PACKAGES);
-  [tarball, current] = [...made.matchAll(/^package: (\/.*)$/gm)].map(([, path]) => path!) as [string, string];
+  [tarball, current, nodejs] = [...made.matchAll(/^package: (\/.*)$/gm)].map(([, path]) => path!) as [
+    string,
+    string,
+    string,
+  ];
   const newer = run(
     'node',
     'src/setup/package/package.mjs',
@@ -255,6 +260,24 @@ describe('the Debian package', () => {
     expect(property('StatusText')).toBe('running');
     expect(machine.run('cat', '/etc/cnpd/cnpd.yaml')).toMatch(/name: .r1./);
     expect(status()).toMatchObject({ health: 'running', adopted: false });
+  });
+
+  test('runs with the Node.js of Debian 13, also where cnpd-nodejs is installed beside it', () => {
+    install(nodejs);
+    machine.run('systemctl', 'restart', 'cnpd');
+    expect(programOf(machine)).toBe('/usr/bin/node');
+    expect(takesCompiled(machine, 'cnpd')).toBe(true);
+    machine.run('dpkg', '--purge', 'cnpd-nodejs');
+  });
+
+  test('compiles its programs anew when Node.js is another one', () => {
+    const compiled = (): string => machine.shell('stat -c %i /usr/lib/cnpd/dist/chunk/cnpd-*.compiled');
+    const before = compiled();
+    machine.run('dpkg-trigger', '--by-package=nodejs', '/usr/bin/node');
+    machine.run('dpkg', '--configure', '--pending');
+    expect(compiled()).not.toBe(before);
+    expect(property('StatusText')).toBe('running');
     machine.run('dpkg', '--purge', 'cnpd');
+    expect(machine.try('ls', '/usr/lib/cnpd').status).not.toBe(0);
   });
 });

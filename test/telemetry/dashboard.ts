@@ -81,7 +81,10 @@ export function resolve(expression: string, variables: ReadonlyMap<string, strin
   const resolved = expression
     .replaceAll('$__rate_interval', `${RATE_INTERVAL_S}s`)
     .replaceAll('$__interval', `${STEP_S}s`)
-    .replaceAll(/\$(\w+)|\$\{(\w+)\}/g, (text, plain?: string, braced?: string) => variables.get(plain ?? braced!) ?? text);
+    .replaceAll(
+      /\$(\w+)|\$\{(\w+)\}/g,
+      (text, plain?: string, braced?: string) => variables.get(plain ?? braced!) ?? text,
+    );
   if (resolved.includes('$')) throw new Error(`${expression} has an unknown variable`);
   return resolved;
 }

@@ -8,7 +8,7 @@ import { readOpenMetrics } from '../../src/northbound/metrics/openmetrics.fixtur
 import { adjacent, base, proxy } from '../e2e/support/line.ts';
 import { Network, type Router } from '../e2e/support/network.ts';
 import { contains, is, until } from '../support/until.ts';
-import { asker, fetching } from './dashboard.ts';
+import { asker, fetching, show } from './dashboard.ts';
 import { unpackPrometheus } from './prometheus-package.ts';
 
 const RULES = join(import.meta.dirname, '../../contrib/prometheus/cnpd-alerts.yml');
@@ -91,6 +91,14 @@ test('Prometheus scrapes OpenMetrics: what it has is what cnpd says', async () =
   expect(Number(await query('count(cnpd_scrape_section_read)'))).toBe(
     families.get('cnpd_scrape_section_read')!.samples.length,
   );
+});
+
+test('Prometheus answers each panel of the dashboard', async () => {
+  const shown = await show(ask, Date.now() / 1000);
+  expect(shown.length).toBeGreaterThan(20);
+  const [scraped] = shown.filter(({ title }) => title === 'Routers that are scraped');
+  expect(scraped!.series[0]!.values.at(-1)![1]).toBe('1');
+  await expect(show(ask, Date.now() / 1000, { instance: ['192.0.2.1:9464'] })).rejects.toThrow(`but ${CNPD}`);
 });
 
 test('a lost adjacency becomes an alert', async () => {
