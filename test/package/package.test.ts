@@ -1,6 +1,6 @@
 // The packages on a machine with a real systemd: installed, reloaded, watched, upgraded under a 1 kHz probe through the
 // router, and removed. cnpd has everything there but a routing daemon.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -71,6 +71,9 @@ proxy:
   interfaces: [eth1]
 ports: [{ interface: eth2, k-min: 50kB, k-max: 100kB }]
 `;
+
+/** In the header of an ELF file. */
+const [ELF_MACHINE, EM_AARCH64] = [18, 183];
 
 const versionOf = (deb: string): string => run('dpkg-deb', '-f', deb, 'Version');
 const install = (deb: string): string => machine.run('dpkg', '-i', `/packages/${basename(deb)}`);
@@ -150,6 +153,18 @@ describe('the npm tarball', () => {
 });
 
 describe('the Debian package', () => {
+  test('is made for arm64 too, with the library of that processor, and lintian objects to nothing', () => {
+    const made = run('bash', 'src/setup/package/package.sh', '--out', PACKAGES, '--only', 'cnpd', 'arm64');
+    const deb = /^package: (.*_arm64\.deb)$/m.exec(made)![1]!;
+    expect(made).toContain('lintian has nothing to object');
+    const root = join(PACKAGES, 'arm64');
+    run('dpkg-deb', '-x', deb, root);
+    const modules = join(root, 'usr/lib/cnpd/node_modules/@koromix');
+    expect(readdirSync(modules)).toEqual(['koffi-linux-arm64']);
+    const library = readFileSync(join(modules, 'koffi-linux-arm64/linux_arm64/koffi.node'));
+    expect(library.readUInt16LE(ELF_MACHINE)).toBe(EM_AARCH64);
+  });
+
   test('the former version runs, with its programs at the port', async () => {
     install(former);
     machine.run('mkdir', '-p', '/etc/cnpd');
