@@ -26,7 +26,7 @@ const { values, positionals } = parseArgs({
 const root = resolve(here, '../../..');
 const tree = resolve(values.tree ?? root);
 const out = resolve(values.out ?? join(root, 'out'));
-/** What is fetched is kept, wherever the packages go. */
+/** What is fetched is kept, and so is cnpd-nodejs, wherever the packages go. */
 const CACHE = join(root, 'out/fetched');
 /** As npm calls what Debian calls so. */
 const CPUS = { amd64: 'x64', arm64: 'arm64' };
