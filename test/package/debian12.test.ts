@@ -71,7 +71,7 @@ test('Prometheus answers each panel of the dashboard, and "Notifications" shows 
     'the notification in the dashboard',
     () => dashboard(),
     (all) => peaks(panel(all, 'Notifications')).some(({ peak }) => peak > 0) && all,
-    60_000,
+    120_000,
   );
   expect(peaks(panel(shown, 'Notifications'))).toEqual([{ metric: PORT, peak: expect.any(Number) }]);
   // What else this router has to show.
