@@ -4,10 +4,10 @@ import { consoleSteps, isDefinition, missing, mayRepeat } from './console.ts';
 
 describe('what a page shows', () => {
   test('is commands, continued ones too, each with its output', () => {
-    const page = 'text\n\n```console\n$ a \\\n>   b\nout 1\n\nout 2\n$ c\n```\n\n```\n$ no\n```\n';
+    const page = 'text\n\n```console\n$ a \\\n>   b\nout 1\n> 2\n\nout 2\n$ c <<E\n> d\n> E\n```\n\n```\n$ no\n```\n';
     expect(consoleSteps(page)).toEqual([
-      { command: 'a \\\n  b', output: ['out 1', '', 'out 2'], line: 4 },
-      { command: 'c', output: [], line: 9 },
+      { command: 'a \\\n  b', output: ['out 1', '> 2', '', 'out 2'], line: 4 },
+      { command: 'c <<E\nd\nE', output: [], line: 10 },
     ]);
   });
 

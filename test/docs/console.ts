@@ -1,6 +1,6 @@
-// The `console` blocks of a page: commands behind `$ `, continued behind `> `, and the output that the page shows. A
-// line `…` stands for any lines, `…` within a line for anything. Numbers vary from run to run, so of a number, with or
-// without a unit, only this counts: whether it is zero.
+// The `console` blocks of a page: commands behind `$ `, their further lines behind `> `, and the output that the page
+// shows. A line `…` stands for any lines, `…` within a line for anything. Numbers vary from run to run, so of a number,
+// with or without a unit, only this counts: whether it is zero.
 
 export interface Step {
   readonly command: string;
@@ -17,7 +17,7 @@ export function consoleSteps(page: string): Step[] {
     else if (inside && text.startsWith('$ ')) steps.push({ command: text.slice(2), output: [], line: i + 1 });
     else if (inside && steps.length > 0) {
       const step = steps.at(-1)!;
-      if (step.command.endsWith('\\') && text.startsWith('> ')) step.command += `\n${text.slice(2)}`;
+      if (step.output.length === 0 && text.startsWith('> ')) step.command += `\n${text.slice(2)}`;
       else step.output.push(text);
     }
   }
@@ -31,7 +31,7 @@ export const isDefinition = ({ command }: Step): boolean => /^\w+(?:=|\(\) \{)/.
  * host of the lab may send too little at first. Anything else has one chance.
  */
 export const mayRepeat = ({ command }: Step): boolean =>
-  /\bcnpctl (?:show|doctor)\b|-c 'show |\$roce send /.test(command);
+  /\bcnpctl (?:show|doctor)\b|-c 'show |\$roce send |\bpromtool query /.test(command);
 
 const NUMBER = /^(?:0x[0-9a-f]+|\d+(?:\.\d+)?)(?:[a-zA-Z%]{1,4})?$/;
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);

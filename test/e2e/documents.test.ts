@@ -1,14 +1,11 @@
 // What the quick start and the tutorial tell to do is done, command by command, and shows what they show.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { labDown } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
-import { type Step, consoleSteps, isDefinition, missing, mayRepeat } from '../docs/console.ts';
-import { until } from '../support/until.ts';
+import { follow, shownBy, stepsOf } from '../support/follow.ts';
 import { ownLabName } from './support/network.ts';
 
 /** As npm would, which takes as long again as the command itself; npm-lab.test.ts is about the script. */
@@ -35,45 +32,19 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/**
- * @returns what a terminal would show, with the names of the page. Commands in the background go on; those of a lab end
- *   with it.
- */
+/** @returns what a terminal would show, with the names of the page. Commands of a lab end with it. */
 async function terminal(script: string): Promise<string> {
-  // Of this command alone: one in the background may still write to its own.
-  const file = join(mkdtempSync(join(directory, 'command-')), 'output');
-  const output = openSync(file, 'w');
-  const shell = spawn('bash', ['-c', script.replaceAll(...LAB).replaceAll(TOPOLOGY, OWN_TOPOLOGY)], {
-    cwd: packageRoot(),
-    stdio: ['ignore', output, output],
-  });
-  await once(shell, 'exit');
-  closeSync(output);
-  return readFileSync(file, 'utf8').replaceAll(NAME, 'proxy').replaceAll(OWN_TOPOLOGY, TOPOLOGY);
+  const own = script.replaceAll(...LAB).replaceAll(TOPOLOGY, OWN_TOPOLOGY);
+  const output = await shownBy(['bash', '-c', own], directory, packageRoot());
+  return output.replaceAll(NAME, 'proxy').replaceAll(OWN_TOPOLOGY, TOPOLOGY);
 }
 
-async function follow(page: string): Promise<void> {
-  const definitions: string[] = [];
-  const run = async (step: Step): Promise<string | undefined> => {
-    const output = await terminal([...definitions, step.command].join('\n'));
-    const line = missing(step.output, output);
-    return line === undefined ? undefined : `${page}:${step.line}: ${step.command}\n  lacks: ${line}\n${output}`;
-  };
-  const steps = consoleSteps(readFileSync(join(packageRoot(), page), 'utf8'));
+async function followPage(page: string): Promise<void> {
+  const steps = stepsOf(join(packageRoot(), page));
   expect(steps.length).toBeGreaterThan(5);
-  for (const step of steps) {
-    if (isDefinition(step)) definitions.push(step.command);
-    else if (mayRepeat(step))
-      await until(
-        page,
-        () => run(step),
-        (wrong) => wrong === undefined || undefined,
-        60_000,
-      );
-    else expect(await run(step)).toBeUndefined();
-  }
+  await follow(page, steps, terminal);
 }
 
-test('the quick start of README.md does what it says', () => follow('README.md'));
+test('the quick start of README.md does what it says', () => followPage('README.md'));
 
-test('the tutorial does what it says', () => follow('docs/tutorial/lab.md'));
+test('the tutorial does what it says', () => followPage('docs/tutorial/lab.md'));

@@ -2,14 +2,16 @@
 // package `node` of that version, kept in out/node/. What follows the versions is handed to Vitest; without it,
 // everything that `npm test` runs is run. It is no part of `npm test`: a version takes as long as that.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-/** The newest of each line that is maintained, at least two weeks old. */
-const VERSIONS = ['22.23.3', '24.21.0', '26.10.0'];
 
 const root = new URL('../..', import.meta.url).pathname;
 process.chdir(root);
+
+/** That of the package cnpd-nodejs. */
+const { version: PACKAGED } = JSON.parse(readFileSync('src/setup/package/nodejs.json', 'utf8'));
+/** The newest of each line that is maintained, at least two weeks old. */
+const VERSIONS = ['22.23.3', PACKAGED, '26.10.0'];
 
 const run = (command, args, env = process.env) => {
   const { status, error } = spawnSync(command, args, { stdio: 'inherit', env });

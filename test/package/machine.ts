@@ -1,4 +1,4 @@
-// A Debian 13 with a booted systemd, in namespaces of this machine: processes, mounts, network, host name, cgroups. Its
+// A Debian with a booted systemd, in namespaces of this machine: processes, mounts, network, host name, cgroups. Its
 // kernel is this machine's. What a test changes in it is in memory, and gone with it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
@@ -6,14 +6,36 @@ import { join } from 'node:path';
 import { until } from '../support/until.ts';
 import { type Result, run, tryRun } from '../support/run.ts';
 
-const SUITE = 'trixie';
-/** Of these, cnpd needs nodejs and libbpf1; the others are for the tests. */
-const PACKAGES = 'systemd,systemd-sysv,dbus,nodejs,libbpf1,iproute2,iputils-ping,ethtool,procps,man-db,zsh,fish';
+export interface System {
+  readonly suite: string;
+  /** Of debootstrap. */
+  readonly options: readonly string[];
+  /** What the tests install, as arguments of apt. The machine has no network, so it all waits in apt's cache. */
+  readonly fetched: readonly (readonly string[])[];
+}
+/** Of its packages, cnpd needs nodejs and libbpf1; the others are for the tests. */
+export const TRIXIE: System = {
+  suite: 'trixie',
+  options: [
+    '--variant=minbase',
+    '--include=systemd,systemd-sysv,dbus,nodejs,libbpf1,iproute2,iputils-ping,ethtool,procps,man-db,zsh,fish',
+  ],
+  fetched: [],
+};
+/** As Debian's installer leaves it, with nothing chosen. */
+export const FRESH_BOOKWORM: System = {
+  suite: 'bookworm',
+  options: [],
+  fetched: [
+    ['libbpf1', 'libstdc++6', 'frr', 'prometheus'],
+    ['--no-install-recommends', 'nodejs'],
+  ],
+};
 const BOOT_LIMIT_MS = 60_000;
 
 /** Makes the system once, in `folder`. @returns its root */
-export function prepareSystem(folder: string): string {
-  const root = join(folder, SUITE);
+export function prepareSystem(folder: string, { suite, options, fetched }: System): string {
+  const root = join(folder, suite);
   if (existsSync(root)) return root;
   if (!existsSync('/usr/sbin/debootstrap')) {
     run('apt-get', 'update', '-qq');
@@ -21,7 +43,10 @@ export function prepareSystem(folder: string): string {
   }
   const unfinished = `${root}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
-  run('debootstrap', '--variant=minbase', `--include=${PACKAGES}`, SUITE, unfinished);
+  run('debootstrap', ...options, suite, unfinished);
+  const apt = (...args: readonly string[]): string => run('chroot', unfinished, 'apt-get', '-y', '-qq', ...args);
+  if (fetched.length > 0) apt('update');
+  for (const packages of fetched) apt('install', '--download-only', ...packages);
   renameSync(unfinished, root);
   return root;
 }
@@ -99,13 +124,20 @@ export class Machine {
     return machine;
   }
 
+  /** What runs a command in some of its namespaces, by the options of nsenter. */
+  entering(...options: string[]): string[] {
+    return ['nsenter', '-t', String(this.#init), ...options, '--'];
+  }
+
   /** @throws Error unless it ends with 0 */
   run(...argv: string[]): string {
-    return run('nsenter', '-t', String(this.#init), '-a', '--', ...argv);
+    const [nsenter, ...options] = this.entering('-a');
+    return run(nsenter!, ...options, ...argv);
   }
 
   try(...argv: string[]): Result {
-    return tryRun('nsenter', '-t', String(this.#init), '-a', '--', ...argv);
+    const [nsenter, ...options] = this.entering('-a');
+    return tryRun(nsenter!, ...options, ...argv);
   }
 
   shell(script: string): string {

@@ -1,12 +1,13 @@
 // The packages on a machine with a real systemd: installed, reloaded, watched, upgraded under a 1 kHz probe through the
 // router, and removed. cnpd has everything there but a routing daemon.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { atLeast, matches, until } from '../support/until.ts';
 import { FORMER, formerPackage } from './former.ts';
-import { Machine, prepareSystem } from './machine.ts';
+import { Machine, TRIXIE, prepareSystem } from './machine.ts';
+import { programOf, takesCompiled } from './node-in-use.ts';
 import { run, tryRun } from '../support/run.ts';
 
 const FOLDER = resolve('out/package-test');
@@ -14,25 +15,31 @@ const FOLDER = resolve('out/package-test');
 const PACKAGES = join(FOLDER, 'packages');
 
 let machine: Machine;
-let tarball: string, current: string, next: string, former: string;
+let tarball: string, current: string, nodejs: string, next: string, former: string;
 
 beforeAll(async () => {
   rmSync(PACKAGES, { recursive: true, force: true });
   mkdirSync(PACKAGES, { recursive: true });
   const made = run('bash', 'src/setup/package/package.sh', '--out', PACKAGES);
-  [tarball, current] = [...made.matchAll(/^package: (\/.*)$/gm)].map(([, path]) => path!) as [string, string];
+  [tarball, current, nodejs] = [...made.matchAll(/^package: (\/.*)$/gm)].map(([, path]) => path!) as [
+    string,
+    string,
+    string,
+  ];
   const newer = run(
     'node',
     'src/setup/package/package.mjs',
     '--out',
     PACKAGES,
+    '--only',
+    'cnpd',
     '--version',
     `${versionOf(current)}+next`,
   );
   next = /^package: (.*\.deb)$/m.exec(newer)![1]!;
   former = formerPackage(PACKAGES);
   copyFileSync('test/package/probe.mjs', join(PACKAGES, 'probe.mjs'));
-  machine = await Machine.boot(prepareSystem(FOLDER), PACKAGES);
+  machine = await Machine.boot(prepareSystem(FOLDER, TRIXIE), PACKAGES);
   machine.shell(NETWORK);
 });
 afterAll(() => machine?.off());
@@ -64,6 +71,9 @@ proxy:
   interfaces: [eth1]
 ports: [{ interface: eth2, k-min: 50kB, k-max: 100kB }]
 `;
+
+/** In the header of an ELF file. */
+const [ELF_MACHINE, EM_AARCH64] = [18, 183];
 
 const versionOf = (deb: string): string => run('dpkg-deb', '-f', deb, 'Version');
 const install = (deb: string): string => machine.run('dpkg', '-i', `/packages/${basename(deb)}`);
@@ -143,6 +153,18 @@ describe('the npm tarball', () => {
 });
 
 describe('the Debian package', () => {
+  test('is made for arm64 too, with the library of that processor, and lintian objects to nothing', () => {
+    const made = run('bash', 'src/setup/package/package.sh', '--out', PACKAGES, '--only', 'cnpd', 'arm64');
+    const deb = /^package: (.*_arm64\.deb)$/m.exec(made)![1]!;
+    expect(made).toContain('lintian has nothing to object');
+    const root = join(PACKAGES, 'arm64');
+    run('dpkg-deb', '-x', deb, root);
+    const modules = join(root, 'usr/lib/cnpd/node_modules/@koromix');
+    expect(readdirSync(modules)).toEqual(['koffi-linux-arm64']);
+    const library = readFileSync(join(modules, 'koffi-linux-arm64/linux_arm64/koffi.node'));
+    expect(library.readUInt16LE(ELF_MACHINE)).toBe(EM_AARCH64);
+  });
+
   test('the former version runs, with its programs at the port', async () => {
     install(former);
     machine.run('mkdir', '-p', '/etc/cnpd');
@@ -253,6 +275,24 @@ describe('the Debian package', () => {
     expect(property('StatusText')).toBe('running');
     expect(machine.run('cat', '/etc/cnpd/cnpd.yaml')).toMatch(/name: .r1./);
     expect(status()).toMatchObject({ health: 'running', adopted: false });
+  });
+
+  test('runs with the Node.js of Debian 13, also where cnpd-nodejs is installed beside it', () => {
+    install(nodejs);
+    machine.run('systemctl', 'restart', 'cnpd');
+    expect(programOf(machine)).toBe('/usr/bin/node');
+    expect(takesCompiled(machine, 'cnpd')).toBe(true);
+    machine.run('dpkg', '--purge', 'cnpd-nodejs');
+  });
+
+  test('compiles its programs anew when Node.js is another one', () => {
+    const compiled = (): string => machine.shell('stat -c %i /usr/lib/cnpd/dist/chunk/cnpd-*.compiled');
+    const before = compiled();
+    machine.run('dpkg-trigger', '--by-package=nodejs', '/usr/bin/node');
+    machine.run('dpkg', '--configure', '--pending');
+    expect(compiled()).not.toBe(before);
+    expect(property('StatusText')).toBe('running');
     machine.run('dpkg', '--purge', 'cnpd');
+    expect(machine.try('ls', '/usr/lib/cnpd').status).not.toBe(0);
   });
 });

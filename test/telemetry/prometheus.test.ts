@@ -8,6 +8,7 @@ import { readOpenMetrics } from '../../src/northbound/metrics/openmetrics.fixtur
 import { adjacent, base, proxy } from '../e2e/support/line.ts';
 import { Network, type Router } from '../e2e/support/network.ts';
 import { contains, is, until } from '../support/until.ts';
+import { asker, fetching, show } from './dashboard.ts';
 import { unpackPrometheus } from './prometheus-package.ts';
 
 const RULES = join(import.meta.dirname, '../../contrib/prometheus/cnpd-alerts.yml');
@@ -27,20 +28,18 @@ const judge = (args: readonly string[], input = ''): { status: number | null; te
 };
 
 /** The text of an answer, asked for on the router. */
-const fetched = (url: string, accept = '*/*'): Promise<string> =>
-  leaf.exec(
-    process.execPath,
-    '-e',
-    `fetch('http://${url}', { headers: { accept: '${accept}' } }).then(async (r) => process.stdout.write(await r.text()))`,
-  );
-
-interface Answer {
-  readonly data: { readonly result: readonly { readonly value: readonly [number, string] }[] };
+function fetched(url: string, accept?: string): Promise<string> {
+  const [program, ...args] = fetching(url, accept);
+  return leaf.exec(program!, ...args);
 }
+
+const ask = asker(PROMETHEUS, fetched);
 /** The value of the first series; undefined: there is none. */
 async function query(expression: string): Promise<string | undefined> {
-  const text = await fetched(`${PROMETHEUS}/api/v1/query?query=${encodeURIComponent(expression)}`);
-  return (JSON.parse(text) as Answer).data.result[0]?.value[1];
+  const { result } = (await ask('/api/v1/query', { query: expression })) as {
+    result: { value: readonly [number, string] }[];
+  };
+  return result[0]?.value[1];
 }
 
 beforeAll(async () => {
@@ -92,6 +91,14 @@ test('Prometheus scrapes OpenMetrics: what it has is what cnpd says', async () =
   expect(Number(await query('count(cnpd_scrape_section_read)'))).toBe(
     families.get('cnpd_scrape_section_read')!.samples.length,
   );
+});
+
+test('Prometheus answers each panel of the dashboard', async () => {
+  const shown = await show(ask, Date.now() / 1000);
+  expect(shown.length).toBeGreaterThan(20);
+  const [scraped] = shown.filter(({ title }) => title === 'Routers that are scraped');
+  expect(scraped!.series[0]!.values.at(-1)![1]).toBe('1');
+  await expect(show(ask, Date.now() / 1000, { instance: ['192.0.2.1:9464'] })).rejects.toThrow(`but ${CNPD}`);
 });
 
 test('a lost adjacency becomes an alert', async () => {

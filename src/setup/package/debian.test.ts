@@ -1,5 +1,5 @@
-// What the package does at an upgrade, with programs that only write down how they were called. `npm run test:package`
-// has the real ones.
+// What the package does at an upgrade, and which Node.js it takes, with programs that only write down how they were
+// called. `npm run test:package` has the real ones.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,9 +28,11 @@ function upgrade(status: { check?: number; kill?: number }) {
   const kill = `touch ${dir}/killed; exit ${status.kill ?? 0}`;
   program('systemctl', `case "$*" in *is-active*) test ! -e ${dir}/killed;; kill*) ${kill};; esac`);
   program('deb-systemd-invoke', '');
+  program('compile', '');
   program('cnpd', `echo 'what is wrong' >&2; exit ${status.check ?? 0}`);
   const script = readFileSync(POSTINST, 'utf8')
     .replaceAll('/etc/cnpd/cnpd.yaml', `${dir}/cnpd.yaml`)
+    .replaceAll('/usr/lib/cnpd/compile', `${dir}/compile`)
     .replaceAll('/run/systemd/system', dir);
   writeFileSync(join(dir, 'postinst'), script);
   const ended = spawnSync('sh', [join(dir, 'postinst'), 'configure', '0.4.0'], {
@@ -41,6 +43,8 @@ function upgrade(status: { check?: number; kill?: number }) {
     .trim()
     .split('\n')
     .filter((call) => !call.includes('is-active'));
+  // Before anything starts with what it makes.
+  expect(calls.shift()).toBe('compile ');
   return { status: ended.status, stderr: ended.stderr, calls: calls.map((call) => call.replaceAll(dir, '')) };
 }
 
@@ -60,5 +64,51 @@ describe('an upgrade of the package', () => {
 
   test('goes on where the former version has ended by itself', () => {
     expect(upgrade({ kill: 1 })).toMatchObject({ status: 0, calls: [check, kill, expect.stringContaining('start')] });
+  });
+});
+
+describe('the Node.js that is taken', () => {
+  const START = 'src/setup/package/debian/lib/node';
+
+  /** @param versions of the package nodejs and of cnpd-nodejs, where they are installed */
+  function taken(versions: { nodejs?: string; own?: string }, name = 'cnpd'): string {
+    const install = (file: string, version?: string): void => {
+      rmSync(join(dir, file), { force: true });
+      if (version !== undefined) program(file, `test "$1" != --version || echo v${version}`);
+    };
+    install('node-of-debian', versions.nodejs);
+    install('node-of-cnpd', versions.own);
+    const script = readFileSync(START, 'utf8')
+      .replace('/usr/bin/node', `${dir}/node-of-debian`)
+      .replace('/usr/lib/cnpd-nodejs/bin/node', `${dir}/node-of-cnpd`);
+    writeFileSync(join(dir, name), script);
+    execFileSync('sh', [join(dir, name), 'check', 'a file']);
+    return readFileSync(join(dir, 'calls'), 'utf8').trim().split('\n').at(-1)!;
+  }
+
+  test('is that of nodejs alone, that of cnpd-nodejs alone, with the program by its name and its arguments', () => {
+    expect(taken({ nodejs: '20.19.0' })).toBe('node-of-debian /usr/lib/cnpd/dist/cnpd.js check a file');
+    expect(taken({ own: '24.21.0' }, 'cnpctl')).toBe('node-of-cnpd /usr/lib/cnpd/dist/cnpctl.js check a file');
+    expect(taken({ own: '24.21.0' }, 'node')).toBe('node-of-cnpd check a file');
+  });
+
+  test.each([
+    ['18.20.4', 'cnpd'],
+    ['20.9.0', 'cnpd'],
+    ['20.18.3', 'cnpd'],
+    ['20.19.0', 'debian'],
+    ['20.20.2', 'debian'],
+    ['21.0.0', 'debian'],
+    ['22.23.3', 'debian'],
+    ['30.0.0', 'debian'],
+    ['100.1.0', 'debian'],
+  ])('is, where nodejs %s is beside it, that of %s', (nodejs, expected) => {
+    expect(taken({ nodejs, own: '24.21.0' })).toMatch(new RegExp(`^node-of-${expected} `));
+  });
+
+  test('is new enough by what package.json and the package ask for', () => {
+    const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
+    expect(engines.node).toBe('>=20.19');
+    expect(readFileSync('src/setup/package/debian/control', 'utf8')).toContain('nodejs (>= 20.19) | cnpd-nodejs');
   });
 });
