@@ -1,6 +1,7 @@
 // The whole dataplane: the features, each opened when it is first needed, and one list of attachments for all of them.
 // Pinned objects outlive this one: close() releases descriptors and removes nothing.
 import { readdirSync } from 'node:fs';
+import { removeKept } from '../kernel/bpf/kept-object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { HOLD_PROGRAM } from '../kernel/dataplane/holds.ts';
@@ -60,6 +61,7 @@ const differOnlyInSenders = (a: DesiredState, b: DesiredState): boolean =>
 
 export class Dataplane {
   readonly #dependencies: FeatureDependencies;
+  readonly #bpfDir: string;
   readonly #features: Features;
   readonly #hooks: ReturnType<typeof attachmentOperations>;
   readonly #attachments: Reconciler<Attachment>;
@@ -72,6 +74,7 @@ export class Dataplane {
 
   constructor(options: DataplaneOptions, dependencies: FeatureDependencies) {
     this.#dependencies = dependencies;
+    this.#bpfDir = options.bpfDir;
     this.#features = {
       congestedNode: new FeatureSupervisor(congestedNode, options, dependencies),
       proxy: new FeatureSupervisor(proxy, options, dependencies),
@@ -214,6 +217,10 @@ export class Dataplane {
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
+    removeKept(
+      this.#bpfDir,
+      this.#supervisors.flatMap(({ feature, objectPath }) => (feature ? [objectPath] : [])),
+    );
     if (!this.hold) this.#removeEarlier('hold', 'queues of an earlier run removed', removeHoldQueues);
     if (!this.srv6) this.#removeEarlier('srv6', 'SIDs of an earlier run removed', removedSids);
     if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);

@@ -56,6 +56,7 @@ export abstract class Feature {
   /** From now on, also removes entries that an earlier run learned and no router advertises any more. */
   forgetUnknown(): void {
     this.#mayForget = true;
+    this.object.settle();
     for (const reconciled of this.#learned) reconciled.fullPass();
   }
 
