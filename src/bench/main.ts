@@ -32,6 +32,7 @@ import { packetCost } from './figures/packet-cost.ts';
 import { type Failure, type Report, type Row, table } from './support/report.ts';
 import { srv6 } from './figures/srv6.ts';
 import { onChange, subscribe } from './figures/subscribe.ts';
+import { restart } from './figures/restart.ts';
 import { startUp } from './figures/start-up.ts';
 import { groupPlans } from './figures/group-plans.ts';
 import { isisSenders } from './figures/isis-senders.ts';
@@ -52,6 +53,7 @@ const FIGURES: readonly Figure[] = [
   noticeToCnp,
   mapUpdates,
   startUp,
+  restart,
   isisSenders,
   ospfSenders,
   groupPlans,

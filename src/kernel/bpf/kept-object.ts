@@ -29,8 +29,7 @@ interface KeptOptions {
 }
 
 const nameOf = (path: string): string => basename(path).split('.')[0]!;
-const digestOf = (path: string): string =>
-  createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 32);
+const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 32);
 
 /**
  * Opens the object of an earlier process, or loads it and keeps it.
@@ -113,7 +112,6 @@ function keep(object: BpfObject, bpfDir: string): void {
   makePinDirectory(bpfDir, join(fresh, 'maps'));
   makePinDirectory(bpfDir, join(fresh, 'programs'));
   for (const map of maps) pinObject(object.map(map).fd, join(fresh, 'maps', map));
-  for (const program of object.programNames)
-    pinObject(object.program(program).fd, join(fresh, 'programs', program));
+  for (const program of object.programNames) pinObject(object.program(program).fd, join(fresh, 'programs', program));
   renameSync(fresh, join(kept, directory));
 }
