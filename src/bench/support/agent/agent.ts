@@ -86,7 +86,8 @@ export class Agent {
   #ended = false;
 
   private constructor(bench: Bench, opts: AgentOptions) {
-    this.#runDir = opts.after?.#runDir ?? join(bench.directory, `run-${Math.random().toString(36).slice(2, 8)}`);
+    const fresh = (): string => join(bench.directory, `run-${Math.random().toString(36).slice(2, 8)}`);
+    this.#runDir = opts.after === undefined ? fresh() : opts.after.#runDir;
     this.#config = `${this.#runDir}.yaml`;
     this.#socket = `${this.#runDir}.sock`;
     this.#carrier = opts.carrier ?? ISIS;
