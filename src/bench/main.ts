@@ -32,6 +32,7 @@ import { packetCost } from './figures/packet-cost.ts';
 import { type Failure, type Report, type Row, table } from './support/report.ts';
 import { srv6 } from './figures/srv6.ts';
 import { onChange, subscribe } from './figures/subscribe.ts';
+import { memory } from './figures/memory.ts';
 import { restart } from './figures/restart.ts';
 import { startUp } from './figures/start-up.ts';
 import { groupPlans } from './figures/group-plans.ts';
@@ -54,6 +55,7 @@ const FIGURES: readonly Figure[] = [
   mapUpdates,
   startUp,
   restart,
+  memory,
   isisSenders,
   ospfSenders,
   groupPlans,

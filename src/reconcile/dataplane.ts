@@ -156,10 +156,9 @@ export class Dataplane {
   }
 
   #corePortsWithoutMulticast(): string[] {
-    const done = new Set(this.#attachments.status().flatMap(({ id, state }) => (state === 'done' ? [id] : [])));
     return (this.#applied?.multicast?.ports ?? [])
       .filter(({ isCore }) => isCore)
-      .filter((port) => !done.has(attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress').id))
+      .filter((port) => !this.#attachments.isDone(attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress').id))
       .map((port) => port.interface);
   }
 
@@ -208,9 +207,7 @@ export class Dataplane {
 
   /** Whether the detector runs at this port's egress. */
   isAttached(port: string): boolean {
-    return this.#attachments
-      .status()
-      .some((s) => s.state === 'done' && s.id === `${EGRESS_PROGRAMS.egress}@${port}/egress`);
+    return this.#attachments.isDone(`${EGRESS_PROGRAMS.egress}@${port}/egress`);
   }
 
   /** Removes leftovers of an earlier run that are not desired. Call after the first apply. */
@@ -252,9 +249,11 @@ export class Dataplane {
   }
 
   problems(): Problem[] {
-    const refused = [this.#mapPins, this.#attachments, ...this.#supervisors.map(({ feature }) => feature)].flatMap(
-      (part) => part?.status() ?? [],
-    );
+    const refused = [
+      ...this.#mapPins.unfinished(),
+      ...this.#attachments.unfinished(),
+      ...this.#supervisors.flatMap(({ feature }) => feature?.status() ?? []),
+    ];
     return [
       ...this.#supervisors.flatMap(({ problem }) => problem ?? []),
       ...(this.hold?.problems() ?? []),

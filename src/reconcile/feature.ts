@@ -10,7 +10,7 @@ import { Reconciler, type ReconcilerDependencies, type ReconcilerOptions } from 
 export type FeatureDependencies = ReconcilerDependencies;
 
 /** A reconciler of any kind of object. */
-type Reconciled = Pick<Reconciler<{ readonly id: string }>, 'status' | 'fullPass' | 'close'>;
+type Reconciled = Pick<Reconciler<{ readonly id: string }>, 'unfinished' | 'fullPass' | 'close'>;
 
 /**
  * One open feature. A subclass maps the desired state to its maps and programs; this class runs the reconcilers, which
@@ -45,7 +45,7 @@ export abstract class Feature {
 
   /** Objects that the kernel refused or that are still pending, for `cnpctl show status`. */
   status(): ObjectStatus[] {
-    return this.#reconciled.flatMap((reconciled) => reconciled.status().filter((s) => s.state !== 'done'));
+    return this.#reconciled.flatMap((reconciled) => reconciled.unfinished());
   }
 
   /** Checks and prunes everything. */

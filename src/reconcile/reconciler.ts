@@ -6,7 +6,7 @@ import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
-import { ApplyQueue, type Entry } from './apply-queue.ts';
+import { ApplyQueue, type Entry, statusOf, unfinished } from './apply-queue.ts';
 import { type ObjectStatus, type Operations, type DesiredIds, sameJson } from './operations.ts';
 
 export interface ReconcilerOptions<T> {
@@ -138,13 +138,9 @@ export class Reconciler<T extends { readonly id: string }> {
 
   #begin(marking: Iterator<void>): void {
     this.#marking.push(marking);
-    if (!this.#isBehind) this.#mark(this.#closed ? Infinity : this.#atOnce);
+    if (!this.#isBehind) this.#mark(this.#closed ? Infinity : (this.#options.atOnce ?? Infinity));
     if (this.#isBehind) this.#goOn();
     this.#scheduleFullPass();
-  }
-
-  get #atOnce(): number {
-    return this.#options.atOnce ?? Infinity;
   }
 
   #mark(objects: number): void {
@@ -163,7 +159,7 @@ export class Reconciler<T extends { readonly id: string }> {
 
   *#job(): Steps {
     while (this.#isBehind || this.#pass) {
-      if (this.#isBehind) this.#mark(Math.min(STEP, this.#atOnce));
+      if (this.#isBehind) this.#mark(Math.min(STEP, this.#options.atOnce ?? STEP));
       else this.#advancePass();
       yield;
     }
@@ -252,12 +248,16 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   status(): ObjectStatus[] {
-    return [...this.#entries].map(([id, e]) => ({
-      id,
-      state: e.state,
-      attempts: e.attempts,
-      ...(e.error === undefined ? {} : { error: e.error }),
-    }));
+    return [...this.#entries.values()].map(statusOf);
+  }
+
+  /** Those that are not done, of what may be thousands. */
+  unfinished(): ObjectStatus[] {
+    return unfinished(this.#entries.values());
+  }
+
+  isDone(id: string): boolean {
+    return this.#entries.get(id)?.state === 'done';
   }
 
   /**

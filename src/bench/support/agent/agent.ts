@@ -79,7 +79,7 @@ export class Agent {
   readonly client: NorthboundClient;
   readonly #runDir: string;
   readonly #config: string;
-  readonly #socket: string;
+  readonly socket: string;
   readonly #carrier: string;
   /** Lines of the log. */
   readonly #log: LogLine[] = [];
@@ -89,7 +89,7 @@ export class Agent {
     const fresh = (): string => join(bench.directory, `run-${Math.random().toString(36).slice(2, 8)}`);
     this.#runDir = opts.after === undefined ? fresh() : opts.after.#runDir;
     this.#config = `${this.#runDir}.yaml`;
-    this.#socket = `${this.#runDir}.sock`;
+    this.socket = `${this.#runDir}.sock`;
     this.#carrier = opts.carrier ?? ISIS;
     this.configure(opts.role);
     const watch = opts.watchLoop ? ['--import', join(dist(), 'loop-watch.js')] : [];
@@ -110,7 +110,7 @@ export class Agent {
       this.#ended = true;
       process.off('exit', kill);
     });
-    this.client = connectNorthbound({ socket: this.#socket, timeoutMs: 5000 });
+    this.client = connectNorthbound({ socket: this.socket, timeoutMs: 5000 });
   }
 
   /** Spawns it; `running` tells when it runs. Stopped and uninstalled at the end of the figure at the latest. */
@@ -147,7 +147,7 @@ export class Agent {
 
   /** Writes the configuration file. */
   configure(role: string): void {
-    writeFileSync(this.#config, COMMON(this.#socket) + this.#carrier + role);
+    writeFileSync(this.#config, COMMON(this.socket) + this.#carrier + role);
   }
 
   /** What it has pinned in the kernel is below this directory. */
