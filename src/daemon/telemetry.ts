@@ -8,8 +8,15 @@ import type { Clock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { StateSource } from '../model/state.ts';
-import { type CarrierSummary, type GroupSummary, NO_HOLDS, type TelemetrySource } from '../model/telemetry-state.ts';
-import { finish } from '../model/work.ts';
+import {
+  type CarrierSummary,
+  type GroupSummary,
+  NO_HOLDS,
+  type TableUse,
+  type TelemetrySource,
+} from '../model/telemetry-state.ts';
+import { type Steps, finish } from '../model/work.ts';
+import { TableCensus } from '../state/table-census.ts';
 import { groupSummaries } from '../state/group-summaries.ts';
 import { type ShownParts, daemonState, problemsOf } from './daemon-state.ts';
 import type { Logging } from './logging.ts';
@@ -20,6 +27,10 @@ import { VERSION } from './version.ts';
 
 /** Of a turn of the event loop, for the groups of a scrape. */
 const GROUPS_BUDGET_MS = 2;
+
+function* noTables(): Steps<TableUse[]> {
+  return [];
+}
 
 export interface TelemetryDependencies {
   readonly clock: Clock;
@@ -35,6 +46,7 @@ export class Telemetry {
   readonly #readiness: Readiness;
   readonly #watch: ProblemWatch;
   readonly #metrics: MetricsPart;
+  readonly #census: TableCensus;
   #isStarting = true;
 
   constructor(parts: ShownParts, { clock, logging, onError }: TelemetryDependencies) {
@@ -43,7 +55,9 @@ export class Telemetry {
     const problems = (): Problem[] => [...problemsOf(parts), ...this.#metrics.problems()];
     this.#readiness = this.#createReadiness();
     this.state = daemonState(parts, { problems, waitsFor: (known) => this.#readiness.waitsFor(known) });
-    const { work, counters } = parts;
+    const { work, counters, kernel } = parts;
+    const count = (): Steps<TableUse[]> => kernel()?.dataplane.tableUse() ?? noTables();
+    this.#census = new TableCensus({ work, clock, count });
     this.#metrics = new MetricsPart({
       ...{ source: this.#source(), work, clock, count: counters.count },
       log: logging.component('metrics'),
@@ -84,6 +98,7 @@ export class Telemetry {
       learned: () => learnedSummary(table),
       holds: () => receivers()?.source.summary() ?? NO_HOLDS,
       groups: () => this.#groups(),
+      tables: () => this.#census.tables(),
       stages: () => this.#readiness.stages(this.#watch.known),
       meaningOf: counterMeaning,
     };

@@ -10,6 +10,8 @@ import { removeHoldQueues } from '../kernel/netlink/fq.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
+import type { TableUse } from '../model/telemetry-state.ts';
+import type { Steps } from '../model/work.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import { type Attachment, attachment, attachmentOperations } from './attachments.ts';
 import { type BorderGuard, borderGuard } from './border-guard.ts';
@@ -268,6 +270,12 @@ export class Dataplane {
           remedy: `retried, ${s.attempts} times so far; see the log`,
         })),
     ];
+  }
+
+  *tableUse(): Steps<TableUse[]> {
+    const use: TableUse[] = [];
+    for (const { feature } of this.#supervisors) if (feature) use.push(...(yield* feature.tableUse()));
+    return use;
   }
 
   /** Per-CPU counters of the programs, summed. One map serves all of them. */

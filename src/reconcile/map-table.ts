@@ -12,6 +12,9 @@ export interface Table {
   /** Returns false if there was no such entry. */
   delete(key: Uint8Array): boolean;
   keys(): Iterable<Uint8Array>;
+  /** Of the kernel's map, and how many entries it can have. */
+  readonly name?: string;
+  readonly limit?: number;
   /** It has the content of an earlier run, as far as is known. */
   readonly isReused?: boolean;
   /** A look-up finds the longest prefix that matches the key, rather than the key. */

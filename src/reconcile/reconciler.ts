@@ -44,7 +44,6 @@ export class Reconciler<T extends { readonly id: string }> {
   readonly #log: Log;
   readonly #count: Count;
   readonly #entries = new Map<string, Entry<T>>();
-  /** Marked objects that the next run applies. */
   readonly #pending: ApplyQueue<T>;
   /**
    * Generators of replace, change and retry that still have objects to mark, in order. Each pauses when `#objectsLeft`
@@ -54,9 +53,7 @@ export class Reconciler<T extends { readonly id: string }> {
   #objectsLeft = 0;
   /** An earlier request is incomplete; later requests queue behind it. */
   #isBehind = false;
-  /** The running full pass; it waits for `#marking`. */
   #pass: Generator<void> | undefined;
-  /** Undefined: no job is running. */
   #cancelJob: (() => void) | undefined;
   readonly #desired: DesiredIds = {
     has: (id) => this.#entries.get(id)?.object !== undefined,
@@ -131,7 +128,6 @@ export class Reconciler<T extends { readonly id: string }> {
     }
   }
 
-  /** Called after each object. */
   #stepIsOver(): boolean {
     return --this.#objectsLeft <= 0;
   }
@@ -258,6 +254,10 @@ export class Reconciler<T extends { readonly id: string }> {
 
   isDone(id: string): boolean {
     return this.#entries.get(id)?.state === 'done';
+  }
+
+  get size(): number {
+    return this.#entries.size;
   }
 
   /**

@@ -89,6 +89,11 @@ export class BpfMap {
     return this.reused;
   }
 
+  /** Entries that it can have. */
+  get limit(): number {
+    return this.info.maxEntries;
+  }
+
   /** From now on, every value is written. */
   settle(): void {
     this.reused = false;
@@ -178,6 +183,15 @@ export class BpfMap {
     this.checkOpen();
     if (yield* this.batch.entries(this.info.maxEntries, () => this.checkOpen())) return;
     yield* this.entriesOneByOne();
+  }
+
+  /** Numbers of entries whose sum is that of the map. Each is of one batch, so a large map takes many turns. */
+  *counts(): Generator<number> {
+    this.checkOpen();
+    const batches = this.batch.batches(this.info.maxEntries, () => this.checkOpen());
+    let next = batches.next();
+    for (; !next.done; next = batches.next()) yield next.value.count;
+    if (!next.value) for (const _ of this.entriesOneByOne()) yield 1;
   }
 
   /** Ends the use of this object; the map stays if it is pinned or used by programs. Idempotent. */
