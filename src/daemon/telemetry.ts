@@ -8,14 +8,8 @@ import type { Clock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { StateSource } from '../model/state.ts';
-import {
-  type CarrierSummary,
-  type GroupSummary,
-  NO_HOLDS,
-  type TableUse,
-  type TelemetrySource,
-} from '../model/telemetry-state.ts';
-import { type Steps, finish } from '../model/work.ts';
+import { type CarrierSummary, type GroupSummary, NO_HOLDS, type TelemetrySource } from '../model/telemetry-state.ts';
+import { finish } from '../model/work.ts';
 import { TableCensus } from '../state/table-census.ts';
 import { groupSummaries } from '../state/group-summaries.ts';
 import { type ShownParts, daemonState, problemsOf } from './daemon-state.ts';
@@ -27,10 +21,6 @@ import { VERSION } from './version.ts';
 
 /** Of a turn of the event loop, for the groups of a scrape. */
 const GROUPS_BUDGET_MS = 2;
-
-function* noTables(): Steps<TableUse[]> {
-  return [];
-}
 
 export interface TelemetryDependencies {
   readonly clock: Clock;
@@ -56,8 +46,7 @@ export class Telemetry {
     this.#readiness = this.#createReadiness();
     this.state = daemonState(parts, { problems, waitsFor: (known) => this.#readiness.waitsFor(known) });
     const { work, counters, kernel } = parts;
-    const count = (): Steps<TableUse[]> => kernel()?.dataplane.tableUse() ?? noTables();
-    this.#census = new TableCensus({ work, clock, count });
+    this.#census = new TableCensus({ work, clock, count: () => kernel()?.dataplane.tableUse() });
     this.#metrics = new MetricsPart({
       ...{ source: this.#source(), work, clock, count: counters.count },
       log: logging.component('metrics'),

@@ -1,5 +1,5 @@
-// Metrics of the bounded tables of the programs: how full they are. What was refused or replaced for want of a place are
-// counters, such as proxy.qp.full and egress.flow.evicted.
+// Metrics of the bounded tables of the programs: how full they are. What was refused or replaced for want of a place
+// has counters, such as proxy.qp.full and egress.flow.evicted.
 import type { TablesSummary } from '../../model/telemetry-state.ts';
 import { type Family, type Label, one } from './family.ts';
 
