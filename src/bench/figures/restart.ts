@@ -11,13 +11,13 @@ import { close } from '../../kernel/ffi/libc.ts';
 import { objectInfo, openPinned } from '../../kernel/bpf/syscall.ts';
 import { address, formatAddress } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
-import { Agent, ISIS_LINK, CONGESTED_NODE, proxyFor, routerNamespace } from '../support/agent/agent.ts';
+import { Agent, ISIS_LINK, CONGESTED_NODE, mainThread, proxyFor, routerNamespace } from '../support/agent/agent.ts';
 import { TRACE, stateChanges, tally } from '../support/agent/system-calls.ts';
 import { type Bench, type Figure, until } from '../support/bench.ts';
 import { Neighbor } from '../support/network/isis-neighbor.ts';
 import { SENDERS_A_FRAGMENT, neighborLsp, senderLsps } from '../support/network/isis-network.ts';
 import type { Row } from '../support/report.ts';
-import { inTurns, summary } from '../support/statistics.ts';
+import { inTurns, quantile, summary } from '../support/statistics.ts';
 
 const [DECLARED, LEARNED, SIDS] = [4000, 2000, 16] as const;
 const ROUNDS = 5;
@@ -44,6 +44,8 @@ const role = (): string =>
 interface Router {
   readonly netns: Netns;
   agent: Agent;
+  /** How long the main thread ran in each start, ms. */
+  readonly ran: number[];
 }
 
 const senders = (agent: Agent): number => {
@@ -61,7 +63,9 @@ async function startAfter(bench: Bench, router: Router, signal: 'SIGTERM' | 'SIG
   const start = performance.now();
   router.agent = Agent.spawn(bench, { netns: router.netns, role: role(), after: router.agent });
   await until('cnpd runs', () => router.agent.logged('started') > 0, bench.signal);
-  return performance.now() - start;
+  const took = performance.now() - start;
+  router.ran.push(mainThread(router.agent.pid).ran);
+  return took;
 }
 
 /** A new neighbor at the agent's new link, with the same LSPs. */
@@ -121,7 +125,7 @@ export const restart: Figure = {
   title: 'a restart with 10,000 objects in the kernel, nothing changed',
   async measure(bench) {
     const netns = await routerNamespace(bench);
-    const router: Router = { netns, agent: Agent.spawn(bench, { netns, role: role() }) };
+    const router: Router = { netns, ran: [], agent: Agent.spawn(bench, { netns, role: role() }) };
     await router.agent.running(bench);
     await teach(bench, router, 1);
     const objects = 2 * DECLARED + LEARNED + routesOf(netns).length;
@@ -156,7 +160,8 @@ export const restart: Figure = {
         target: `≤ ${MOST_MS} ms`,
         met: took.median <= MOST_MS,
         note:
-          `maps, programs, links and routes are ${isSame ? 'the same' : 'NOT the same'} after all restarts; ` +
+          `the main thread ran ${quantile(router.ran, 0.5).toFixed(0)} ms of it (median), the rest is other threads and ` +
+          `the wait for a processor; maps, programs, links and routes are ${isSame ? 'the same' : 'NOT the same'} after all restarts; ` +
           `calls that change the kernel's state, ${changes}`,
       };
     });
