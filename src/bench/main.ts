@@ -32,6 +32,8 @@ import { packetCost } from './figures/packet-cost.ts';
 import { type Failure, type Report, type Row, table } from './support/report.ts';
 import { srv6 } from './figures/srv6.ts';
 import { onChange, subscribe } from './figures/subscribe.ts';
+import { memory } from './figures/memory.ts';
+import { restart } from './figures/restart.ts';
 import { startUp } from './figures/start-up.ts';
 import { groupPlans } from './figures/group-plans.ts';
 import { isisSenders } from './figures/isis-senders.ts';
@@ -52,6 +54,8 @@ const FIGURES: readonly Figure[] = [
   noticeToCnp,
   mapUpdates,
   startUp,
+  restart,
+  memory,
   isisSenders,
   ospfSenders,
   groupPlans,

@@ -10,6 +10,7 @@ import type { Problem } from '../model/problem.ts';
 import type { StateSource } from '../model/state.ts';
 import { type CarrierSummary, type GroupSummary, NO_HOLDS, type TelemetrySource } from '../model/telemetry-state.ts';
 import { finish } from '../model/work.ts';
+import { TableCensus } from '../state/table-census.ts';
 import { groupSummaries } from '../state/group-summaries.ts';
 import { type ShownParts, daemonState, problemsOf } from './daemon-state.ts';
 import type { Logging } from './logging.ts';
@@ -35,6 +36,7 @@ export class Telemetry {
   readonly #readiness: Readiness;
   readonly #watch: ProblemWatch;
   readonly #metrics: MetricsPart;
+  readonly #census: TableCensus;
   #isStarting = true;
 
   constructor(parts: ShownParts, { clock, logging, onError }: TelemetryDependencies) {
@@ -43,7 +45,8 @@ export class Telemetry {
     const problems = (): Problem[] => [...problemsOf(parts), ...this.#metrics.problems()];
     this.#readiness = this.#createReadiness();
     this.state = daemonState(parts, { problems, waitsFor: (known) => this.#readiness.waitsFor(known) });
-    const { work, counters } = parts;
+    const { work, counters, kernel } = parts;
+    this.#census = new TableCensus({ work, clock, count: () => kernel()?.dataplane.tableUse() });
     this.#metrics = new MetricsPart({
       ...{ source: this.#source(), work, clock, count: counters.count },
       log: logging.component('metrics'),
@@ -84,6 +87,7 @@ export class Telemetry {
       learned: () => learnedSummary(table),
       holds: () => receivers()?.source.summary() ?? NO_HOLDS,
       groups: () => this.#groups(),
+      tables: () => this.#census.tables(),
       stages: () => this.#readiness.stages(this.#watch.known),
       meaningOf: counterMeaning,
     };

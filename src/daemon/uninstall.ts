@@ -6,6 +6,7 @@ import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unl
 import { basename, join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
 import { markedFilter } from '../kernel/bpf/clsact.ts';
+import { isKept, keptDirectory } from '../kernel/bpf/kept-object.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { removeEmptyClsact } from '../kernel/netlink/clsact-qdisc.ts';
@@ -142,6 +143,7 @@ function removePins(runDir: string, task: Task): void {
   const maps = files.filter(({ name }) => isMapPin(name));
   for (const { name } of maps) task.attempt(join(bpf, name), () => rmSync(join(bpf, name)));
   if (maps.length > 0) task.say(`removed ${maps.length} maps`);
+  removePrograms(bpf, task);
   const foreign = [
     ...files.filter(({ name }) => !isMapPin(name)),
     ...entries.filter((entry) => entry.isDirectory() && holdsPins(join(bpf, entry.name))),
@@ -157,6 +159,13 @@ function removePins(runDir: string, task: Task): void {
     return;
   }
   unmountBpffs(bpf);
+}
+
+function removePrograms(bpf: string, task: Task): void {
+  const kept = keptDirectory(bpf);
+  const own = existsSync(kept) ? readdirSync(kept).filter(isKept) : [];
+  for (const name of own) task.attempt(join(kept, name), () => rmSync(join(kept, name), { recursive: true }));
+  if (own.length > 0) task.say(`removed the programs of ${own.length} objects`);
 }
 
 function removeLink(links: string, entry: Dirent, task: Task): void {

@@ -42,6 +42,21 @@ export interface DaemonSummary {
   readonly problems: readonly Problem[];
 }
 
+/** A bounded table of the programs. */
+export interface TableUse {
+  /** Of the kernel's map. */
+  readonly name: string;
+  readonly entries: number;
+  /** How many it can have. */
+  readonly limit: number;
+}
+
+export interface TablesSummary {
+  readonly tables: readonly TableUse[];
+  /** Since they were counted. */
+  readonly ageMs: number;
+}
+
 export interface TelemetrySource {
   readonly state: Pick<StateSource, 'ports' | 'counters' | 'rtt' | 'flowControl'>;
   readonly daemon: () => DaemonSummary;
@@ -50,6 +65,7 @@ export interface TelemetrySource {
   readonly stages: () => readonly Stage[];
   readonly holds: () => HoldsSummary;
   readonly groups: () => Promise<readonly GroupSummary[]>;
+  readonly tables: () => Promise<TablesSummary>;
   /** Of a counter, if a table has it. */
   readonly meaningOf: (counter: string) => string | undefined;
 }

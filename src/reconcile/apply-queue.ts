@@ -1,6 +1,6 @@
 // Applies the queued updates and deletes of one kind of kernel object, in order. Entries that the kernel refuses are
 // kept for the next retry.
-import type { Operations } from './operations.ts';
+import type { ObjectStatus, Operations } from './operations.ts';
 
 /** A queued object and the outcome of its last attempt. */
 export interface Entry<T> {
@@ -105,4 +105,17 @@ function done(entry: Entry<unknown>): void {
   entry.state = 'done';
   entry.attempts = 0;
   entry.error = undefined;
+}
+
+export const statusOf = ({ id, state, attempts, error }: Entry<unknown>): ObjectStatus => ({
+  id,
+  state,
+  attempts,
+  ...(error !== undefined && { error }),
+});
+
+export function unfinished(entries: Iterable<Entry<unknown>>): ObjectStatus[] {
+  const found: ObjectStatus[] = [];
+  for (const entry of entries) if (entry.state !== 'done') found.push(statusOf(entry));
+  return found;
 }

@@ -17,9 +17,11 @@ import {
   type EgressFlow,
   type LastNotification,
   decodeFlowSet,
+  FLOW_WAYS,
   type FlowAtPort,
   RESUME_ANSWERS,
   encodeResumeClaim,
+  flowsIn,
 } from '../kernel/dataplane/flows.ts';
 import {
   NOTICE_CONFIG_MAP,
@@ -30,6 +32,8 @@ import {
 import { decodeNotification } from '../kernel/dataplane/notifications.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { Count } from '../model/log.ts';
+import type { TableUse } from '../model/telemetry-state.ts';
+import type { Steps } from '../model/work.ts';
 import type { SentNotification, ResumeAnswer } from '../model/notification.ts';
 import type {
   DesiredState,
@@ -207,6 +211,17 @@ export class CongestedNode extends Feature {
   *flows(nowNs: bigint): Generator<EgressFlow> {
     const since = nowNs > BigInt(DEFAULT_FLOW_AGEING_NS) ? nowNs - BigInt(DEFAULT_FLOW_AGEING_NS) : 0n;
     for (const [, set] of this.object.map(EGRESS_MAPS.flows).entries()) yield* decodeFlowSet(set, since);
+  }
+
+  /** The flow table is an array of sets: all sets are there, most without a flow. */
+  override *tableUse(): Steps<TableUse[]> {
+    const map = this.object.map(EGRESS_MAPS.flows);
+    let entries = 0;
+    for (const [, set] of map.entries()) {
+      entries += flowsIn(set);
+      yield;
+    }
+    return [...(yield* super.tableUse()), { name: EGRESS_MAPS.flows, limit: map.limit * FLOW_WAYS, entries }];
   }
 
   /** Flows that wait for a Resume, for an agent that has restarted (LHCNP-5.5.1-i). */

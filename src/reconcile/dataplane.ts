@@ -1,6 +1,7 @@
 // The whole dataplane: the features, each opened when it is first needed, and one list of attachments for all of them.
 // Pinned objects outlive this one: close() releases descriptors and removes nothing.
 import { readdirSync } from 'node:fs';
+import { removeKept } from '../kernel/bpf/kept-object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { HOLD_PROGRAM } from '../kernel/dataplane/holds.ts';
@@ -9,6 +10,8 @@ import { removeHoldQueues } from '../kernel/netlink/fq.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
+import type { TableUse } from '../model/telemetry-state.ts';
+import type { Steps } from '../model/work.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import { type Attachment, attachment, attachmentOperations } from './attachments.ts';
 import { type BorderGuard, borderGuard } from './border-guard.ts';
@@ -60,6 +63,7 @@ const differOnlyInSenders = (a: DesiredState, b: DesiredState): boolean =>
 
 export class Dataplane {
   readonly #dependencies: FeatureDependencies;
+  readonly #bpfDir: string;
   readonly #features: Features;
   readonly #hooks: ReturnType<typeof attachmentOperations>;
   readonly #attachments: Reconciler<Attachment>;
@@ -72,6 +76,7 @@ export class Dataplane {
 
   constructor(options: DataplaneOptions, dependencies: FeatureDependencies) {
     this.#dependencies = dependencies;
+    this.#bpfDir = options.bpfDir;
     this.#features = {
       congestedNode: new FeatureSupervisor(congestedNode, options, dependencies),
       proxy: new FeatureSupervisor(proxy, options, dependencies),
@@ -153,10 +158,9 @@ export class Dataplane {
   }
 
   #corePortsWithoutMulticast(): string[] {
-    const done = new Set(this.#attachments.status().flatMap(({ id, state }) => (state === 'done' ? [id] : [])));
     return (this.#applied?.multicast?.ports ?? [])
       .filter(({ isCore }) => isCore)
-      .filter((port) => !done.has(attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress').id))
+      .filter((port) => !this.#attachments.isDone(attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress').id))
       .map((port) => port.interface);
   }
 
@@ -205,15 +209,17 @@ export class Dataplane {
 
   /** Whether the detector runs at this port's egress. */
   isAttached(port: string): boolean {
-    return this.#attachments
-      .status()
-      .some((s) => s.state === 'done' && s.id === `${EGRESS_PROGRAMS.egress}@${port}/egress`);
+    return this.#attachments.isDone(`${EGRESS_PROGRAMS.egress}@${port}/egress`);
   }
 
   /** Removes leftovers of an earlier run that are not desired. Call after the first apply. */
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
+    removeKept(
+      this.#bpfDir,
+      this.#supervisors.flatMap(({ feature, objectPath }) => (feature ? [objectPath] : [])),
+    );
     if (!this.hold) this.#removeEarlier('hold', 'queues of an earlier run removed', removeHoldQueues);
     if (!this.srv6) this.#removeEarlier('srv6', 'SIDs of an earlier run removed', removedSids);
     if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
@@ -245,9 +251,11 @@ export class Dataplane {
   }
 
   problems(): Problem[] {
-    const refused = [this.#mapPins, this.#attachments, ...this.#supervisors.map(({ feature }) => feature)].flatMap(
-      (part) => part?.status() ?? [],
-    );
+    const refused = [
+      ...this.#mapPins.unfinished(),
+      ...this.#attachments.unfinished(),
+      ...this.#supervisors.flatMap(({ feature }) => feature?.status() ?? []),
+    ];
     return [
       ...this.#supervisors.flatMap(({ problem }) => problem ?? []),
       ...(this.hold?.problems() ?? []),
@@ -262,6 +270,12 @@ export class Dataplane {
           remedy: `retried, ${s.attempts} times so far; see the log`,
         })),
     ];
+  }
+
+  *tableUse(): Steps<TableUse[]> {
+    const use: TableUse[] = [];
+    for (const { feature } of this.#supervisors) if (feature) use.push(...(yield* feature.tableUse()));
+    return use;
   }
 
   /** Per-CPU counters of the programs, summed. One map serves all of them. */

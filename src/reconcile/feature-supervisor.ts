@@ -2,7 +2,8 @@
 // configured must not run (PNC-6-e).
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BpfObject, openBpfObject } from '../kernel/bpf/object.ts';
+import { openKeptObject } from '../kernel/bpf/kept-object.ts';
+import type { BpfObject } from '../kernel/bpf/object.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
@@ -42,6 +43,10 @@ export class FeatureSupervisor<F extends Feature> {
     return this.#problem;
   }
 
+  get objectPath(): string {
+    return join(this.#directories.objectDir, this.#kind.objectFile);
+  }
+
   /** Opens the feature if this state needs it. Tries again on every call until it succeeds. */
   openFor(state: DesiredState): void {
     if (this.#kind.desired(state)) this.open();
@@ -50,10 +55,14 @@ export class FeatureSupervisor<F extends Feature> {
   /** Also where this state does not: an earlier run may have left what only the feature can end. */
   open(): void {
     if (this.#feature) return;
-    const path = join(this.#directories.objectDir, this.#kind.objectFile);
+    const path = this.objectPath;
     let object: BpfObject | undefined;
     try {
-      object = openBpfObject(path, { pinDir: this.#directories.bpfDir, unpinned: this.#kind.scratchMaps });
+      object = openKeptObject(path, {
+        bpfDir: this.#directories.bpfDir,
+        unpinned: this.#kind.scratchMaps,
+        onNotKept: (error) => this.#notKept(error),
+      });
       this.#reportReplaced(object);
       this.#feature = this.#kind.open(object, this.#dependencies);
       this.#problem = undefined;
@@ -87,6 +96,15 @@ export class FeatureSupervisor<F extends Feature> {
         'state of another version replaced',
       );
     }
+  }
+
+  #notKept(error: unknown): void {
+    const { name } = this.#kind;
+    this.#dependencies.count(`dataplane.${name}.not-kept`);
+    this.#dependencies.log.warn(
+      { feature: name, error: messageOf(error) },
+      'programs are not kept: the next start loads them again',
+    );
   }
 
   #notLoaded(path: string, error: unknown): void {

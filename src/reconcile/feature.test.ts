@@ -123,7 +123,7 @@ describe('every feature', () => {
   const world = () => {
     const clock = manualClock();
     let closed = 0;
-    const object = { close: () => void closed++ } as unknown as BpfObject;
+    const object = { close: () => void closed++, settle: () => {} } as unknown as BpfObject;
     const work = new ManualWork();
     const feature = new Example(object, { clock, work, log: silentLog, count: () => {} });
     const keys = () => [feature.declared, feature.taught].map(({ content }) => [...content.keys()]);

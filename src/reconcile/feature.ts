@@ -1,6 +1,8 @@
 // The base of the dataplane's features. A feature is one eBPF object with its maps. It is opened when it is first
 // needed, because a feature that is not configured must not run (PNC-6-e). It applies its share of the desired state.
 import type { BpfObject } from '../kernel/bpf/object.ts';
+import type { TableUse } from '../model/telemetry-state.ts';
+import type { Steps } from '../model/work.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Attachment } from './attachments.ts';
 import { type Table, type TableCodec, tableOperations } from './map-table.ts';
@@ -10,7 +12,7 @@ import { Reconciler, type ReconcilerDependencies, type ReconcilerOptions } from 
 export type FeatureDependencies = ReconcilerDependencies;
 
 /** A reconciler of any kind of object. */
-type Reconciled = Pick<Reconciler<{ readonly id: string }>, 'status' | 'fullPass' | 'close'>;
+type Reconciled = Pick<Reconciler<{ readonly id: string }>, 'unfinished' | 'fullPass' | 'close'>;
 
 /**
  * One open feature. A subclass maps the desired state to its maps and programs; this class runs the reconcilers, which
@@ -22,6 +24,7 @@ export abstract class Feature {
   /** In order of creation. */
   readonly #reconciled: Reconciled[] = [];
   readonly #learned: Reconciled[] = [];
+  readonly #tables: { readonly name: string; readonly limit: number; readonly entries: () => number }[] = [];
   #mayForget = false;
 
   constructor(object: BpfObject, dependencies: FeatureDependencies) {
@@ -45,7 +48,7 @@ export abstract class Feature {
 
   /** Objects that the kernel refused or that are still pending, for `cnpctl show status`. */
   status(): ObjectStatus[] {
-    return this.#reconciled.flatMap((reconciled) => reconciled.status().filter((s) => s.state !== 'done'));
+    return this.#reconciled.flatMap((reconciled) => reconciled.unfinished());
   }
 
   /** Checks and prunes everything. */
@@ -56,6 +59,7 @@ export abstract class Feature {
   /** From now on, also removes entries that an earlier run learned and no router advertises any more. */
   forgetUnknown(): void {
     this.#mayForget = true;
+    this.object.settle();
     for (const reconciled of this.#learned) reconciled.fullPass();
   }
 
@@ -73,7 +77,36 @@ export abstract class Feature {
 
   /** The table of one map. */
   protected table<T extends { readonly id: string }>(map: Table, codec: TableCodec<T>): Reconciler<T> {
-    return this.keep(reconciledTable(map, codec, this.#dependencies));
+    return this.#measured(map, this.keep(reconciledTable(map, codec, this.#dependencies)));
+  }
+
+  #measured<T extends { readonly id: string }>(map: Table, table: Reconciler<T>): Reconciler<T> {
+    const { name, limit } = map;
+    if (name !== undefined && limit !== undefined) this.#tables.push({ name, limit, entries: () => table.size });
+    return table;
+  }
+
+  /**
+   * How full its tables are. What the programs write is counted, a batch a step; of what this agent writes the number
+   * is known.
+   */
+  *tableUse(): Steps<TableUse[]> {
+    const use: TableUse[] = this.#tables.map(({ name, limit, entries }) => ({ name, limit, entries: entries() }));
+    for (const name of this.programTables()) {
+      const map = this.object.map(name);
+      let entries = 0;
+      for (const count of map.counts()) {
+        entries += count;
+        yield;
+      }
+      use.push({ name, limit: map.limit, entries });
+    }
+    return use;
+  }
+
+  /** Maps of bounded size into which the programs write. */
+  protected programTables(): readonly string[] {
+    return [];
   }
 
   /** The table of one map whose entries are learned from the network; see forgetUnknown. */
@@ -82,7 +115,10 @@ export abstract class Feature {
     codec: TableCodec<T>,
     options: Partial<ReconcilerOptions<T>> = {},
   ): Reconciler<T> {
-    const table = this.keep(learnedTable(map, codec, this.#dependencies, () => this.#mayForget, options));
+    const table = this.#measured(
+      map,
+      this.keep(learnedTable(map, codec, this.#dependencies, () => this.#mayForget, options)),
+    );
     this.#learned.push(table);
     return table;
   }

@@ -12,6 +12,13 @@ export interface Table {
   /** Returns false if there was no such entry. */
   delete(key: Uint8Array): boolean;
   keys(): Iterable<Uint8Array>;
+  /** Of the kernel's map, and how many entries it can have. */
+  readonly name?: string;
+  readonly limit?: number;
+  /** It has the content of an earlier run, as far as is known. */
+  readonly isReused?: boolean;
+  /** A look-up finds the longest prefix that matches the key, rather than the key. */
+  readonly matchesPrefixes?: boolean;
 }
 
 export interface TableCodec<T> {
@@ -34,13 +41,13 @@ interface Place {
 
 /** Which object has which key of the map. */
 class Places<T extends { readonly id: string }> {
-  readonly #table: Table;
+  readonly #table: Pick<Table, 'delete'>;
   readonly #codec: TableCodec<T>;
   readonly #ofObject = new Map<string, Place>();
   /** By key. One place per key, however many objects have claimed it. */
   readonly #all = new Map<string, Place>();
 
-  constructor(table: Table, codec: TableCodec<T>) {
+  constructor(table: Pick<Table, 'delete'>, codec: TableCodec<T>) {
     this.#table = table;
     this.#codec = codec;
   }
@@ -79,15 +86,62 @@ class Places<T extends { readonly id: string }> {
   }
 }
 
+type Written = readonly [key: Uint8Array, value: Uint8Array];
+
+/**
+ * Prefixes of a table of an earlier run that need not be written, as it seems: a look-up finds their value. It may be
+ * that of a shorter prefix. That makes no difference to packets until the table changes. So all of them are written
+ * before the first change, and those that a walk through all keys does not find are written then.
+ */
+class Assumed {
+  readonly #table: Table;
+  readonly #byKey = new Map<string, Written>();
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** The entries that have to be written. */
+  sift(entries: readonly Written[]): readonly Written[] {
+    if (!this.#table.isReused || !this.#table.matchesPrefixes) return entries;
+    const [here, missing]: [Written[], Written[]] = [[], []];
+    for (const entry of entries) (this.#seems(entry) ? here : missing).push(entry);
+    for (const entry of here) this.#byKey.set(text(entry[0]), entry);
+    return missing;
+  }
+
+  #seems([key, value]: Written): boolean {
+    const found = this.#table.lookup(key);
+    return found !== undefined && sameBytes(found, value);
+  }
+
+  found(key: Uint8Array): void {
+    this.#byKey.delete(text(key));
+  }
+
+  /** Before a change, and after a walk. */
+  write(): void {
+    if (this.#byKey.size === 0) return;
+    const entries = [...this.#byKey.values()];
+    if (this.#table.updateBatch) this.#table.updateBatch(entries);
+    else for (const [key, value] of entries) this.#table.update(key, value);
+    this.#byKey.clear();
+  }
+}
+
 export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
-  const places = new Places(table, codec);
+  const assumed = new Assumed(table);
+  const places = new Places({ delete: (key) => (assumed.write(), table.delete(key)) }, codec);
+  const entryOf = (object: T): Written => [places.keyOf(object), codec.value(object)];
+  const toWrite = (objects: readonly T[]): readonly Written[] => {
+    const missing = assumed.sift(objects.map(entryOf));
+    if (missing.length > 0) assumed.write();
+    return missing;
+  };
   return {
     kind: codec.kind,
-    update: (object) => table.update(places.keyOf(object), codec.value(object)),
-    ...(table.updateBatch && {
-      updateMany: (objects) =>
-        table.updateBatch!(objects.map((object) => [places.keyOf(object), codec.value(object)] as const)),
-    }),
+    update: (object) => toWrite([object]).forEach(([key, value]) => table.update(key, value)),
+    ...(table.updateBatch && { updateMany: (objects) => table.updateBatch!(toWrite(objects)) }),
     delete: (id) => places.delete(id),
     *prune(desired) {
       const isStray = (key: Uint8Array): boolean => {
@@ -96,9 +150,11 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
       };
       const strays: Uint8Array[] = [];
       for (const key of table.keys()) {
+        assumed.found(key);
         if (isStray(key)) strays.push(key);
         yield false;
       }
+      assumed.write();
       // Delete only after the walk: when the last key read is gone, the kernel walks a trie from its beginning again. A
       // stray may have become desired meanwhile.
       for (const key of strays) yield isStray(key) && table.delete(key);

@@ -160,6 +160,10 @@ export class Proxy extends Feature {
     for (const map of LEARNED_MAPS) this.object.map(map).delete(encodeFlowKey(flow));
   }
 
+  protected override programTables(): readonly string[] {
+    return [...LEARNED_MAPS, PROXY_MAPS.staticQueuePairs, PROXY_MAPS.connectedQueuePairs, PROXY_MAPS.cmConnections];
+  }
+
   override forgetUnknown(): void {
     super.forgetUnknown();
     this.#tenants.forgetUnknown();

@@ -6,7 +6,7 @@ import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
-import { ApplyQueue, type Entry } from './apply-queue.ts';
+import { ApplyQueue, type Entry, statusOf, unfinished } from './apply-queue.ts';
 import { type ObjectStatus, type Operations, type DesiredIds, sameJson } from './operations.ts';
 
 export interface ReconcilerOptions<T> {
@@ -44,7 +44,6 @@ export class Reconciler<T extends { readonly id: string }> {
   readonly #log: Log;
   readonly #count: Count;
   readonly #entries = new Map<string, Entry<T>>();
-  /** Marked objects that the next run applies. */
   readonly #pending: ApplyQueue<T>;
   /**
    * Generators of replace, change and retry that still have objects to mark, in order. Each pauses when `#objectsLeft`
@@ -54,9 +53,7 @@ export class Reconciler<T extends { readonly id: string }> {
   #objectsLeft = 0;
   /** An earlier request is incomplete; later requests queue behind it. */
   #isBehind = false;
-  /** The running full pass; it waits for `#marking`. */
   #pass: Generator<void> | undefined;
-  /** Undefined: no job is running. */
   #cancelJob: (() => void) | undefined;
   readonly #desired: DesiredIds = {
     has: (id) => this.#entries.get(id)?.object !== undefined,
@@ -131,20 +128,15 @@ export class Reconciler<T extends { readonly id: string }> {
     }
   }
 
-  /** Called after each object. */
   #stepIsOver(): boolean {
     return --this.#objectsLeft <= 0;
   }
 
   #begin(marking: Iterator<void>): void {
     this.#marking.push(marking);
-    if (!this.#isBehind) this.#mark(this.#closed ? Infinity : this.#atOnce);
+    if (!this.#isBehind) this.#mark(this.#closed ? Infinity : (this.#options.atOnce ?? Infinity));
     if (this.#isBehind) this.#goOn();
     this.#scheduleFullPass();
-  }
-
-  get #atOnce(): number {
-    return this.#options.atOnce ?? Infinity;
   }
 
   #mark(objects: number): void {
@@ -163,7 +155,7 @@ export class Reconciler<T extends { readonly id: string }> {
 
   *#job(): Steps {
     while (this.#isBehind || this.#pass) {
-      if (this.#isBehind) this.#mark(Math.min(STEP, this.#atOnce));
+      if (this.#isBehind) this.#mark(Math.min(STEP, this.#options.atOnce ?? STEP));
       else this.#advancePass();
       yield;
     }
@@ -252,12 +244,20 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   status(): ObjectStatus[] {
-    return [...this.#entries].map(([id, e]) => ({
-      id,
-      state: e.state,
-      attempts: e.attempts,
-      ...(e.error === undefined ? {} : { error: e.error }),
-    }));
+    return [...this.#entries.values()].map(statusOf);
+  }
+
+  /** Those that are not done, of what may be thousands. */
+  unfinished(): ObjectStatus[] {
+    return unfinished(this.#entries.values());
+  }
+
+  isDone(id: string): boolean {
+    return this.#entries.get(id)?.state === 'done';
+  }
+
+  get size(): number {
+    return this.#entries.size;
   }
 
   /**

@@ -27,7 +27,7 @@ type Port = TenantsPlan['ports'][number];
 const ANY = [prefix('0.0.0.0/0'), prefix('::/0')];
 
 export class TenantTables {
-  readonly reconcilers: readonly Pick<Reconciler<Sid>, 'status' | 'fullPass' | 'close'>[];
+  readonly reconcilers: readonly Pick<Reconciler<Sid>, 'unfinished' | 'fullPass' | 'close'>[];
   readonly #configuration: Reconciler<Configuration>;
   readonly #sids: Reconciler<Sid>;
   readonly #ports: Reconciler<Port>;

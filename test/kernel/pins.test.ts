@@ -6,21 +6,28 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isBpffs, makePinDirectory, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { close, interfaceIndex } from '../../src/kernel/ffi/libc.ts';
-import { objectInfo, openPinned } from '../../src/kernel/bpf/syscall.ts';
+import { BpfMap } from '../../src/kernel/bpf/map.ts';
+import { attributes, objectInfo, openPinned, tryBpf } from '../../src/kernel/bpf/syscall.ts';
+import { prefixKey } from '../../src/kernel/dataplane/layout.ts';
 import { Netns } from '../../src/kernel/netns.ts';
+import { address } from '../../src/model/address.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { ManualWork } from '../../src/model/work.fixture.ts';
 import { type Log, silentLog } from '../../src/model/log.ts';
+import { prefix } from '../../src/model/prefix.ts';
 import { type DesiredState, NO_SENDER_PROXIES } from '../../src/plan/desired.ts';
 import { Dataplane } from '../../src/reconcile/dataplane.ts';
 import { ip } from '../support/netns.ts';
 
 const FULL_PASS_MS = 60_000;
+const BPF_MAP_FREEZE = 22;
 
 let directory: string, bpfDir: string, linksDir: string;
 let ns: Netns;
 let clock: ReturnType<typeof manualClock>;
 let dataplane: Dataplane;
+let desired: DesiredState;
+let start: () => void;
 let counted: Map<string, number>;
 let warned: unknown[];
 
@@ -34,15 +41,18 @@ beforeEach(() => {
   [clock, counted, warned] = [manualClock(), new Map(), []];
   const log: Log = { ...silentLog, warn: (...line) => void warned.push(line) };
   const objectDir = new URL('../../dist/bpf', import.meta.url).pathname;
-  dataplane = new Dataplane(
-    { bpfDir, linksDir, objectDir },
-    {
-      clock,
-      work: new ManualWork(),
-      log,
-      count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by),
-    },
-  );
+  start = () => {
+    dataplane = new Dataplane(
+      { bpfDir, linksDir, objectDir },
+      {
+        clock,
+        work: new ManualWork(),
+        log,
+        count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by),
+      },
+    );
+    ns.run(() => dataplane.apply(desired));
+  };
   const guard = {
     id: 't-p-a',
     interface: 't-p-a',
@@ -51,7 +61,7 @@ beforeEach(() => {
     icmpv6Types: [],
     optionType: 0,
   };
-  const desired = {
+  desired = {
     ports: [],
     senderProxies: NO_SENDER_PROXIES,
     senderPolicies: [],
@@ -60,7 +70,7 @@ beforeEach(() => {
     guards: [guard],
     problems: [],
   } as unknown as DesiredState;
-  ns.run(() => dataplane.apply(desired));
+  start();
 });
 afterEach(() => {
   dataplane.close();
@@ -84,6 +94,31 @@ const pinned = (): Record<string, number> =>
         }),
     ),
   );
+/** The objects whose programs are kept for the next run, with the numbers of all that is pinned for it. */
+const kept = (): { directory: string; ids: string[] }[] =>
+  readdirSync(join(bpfDir, 'programs'))
+    .sort()
+    .map((directory) => {
+      const at = join(bpfDir, 'programs', directory);
+      const ids = (readdirSync(at, { recursive: true }) as string[])
+        .filter((name) => name.includes('/'))
+        .sort()
+        .map((name) => {
+          const fd = openPinned(join(at, name));
+          const id = objectInfo(name, fd, 8).getUint32(4, true);
+          close(fd);
+          return `${name} ${id}`;
+        });
+      return { directory, ids };
+    });
+/** From now on the kernel refuses every write by a system call. A ring buffer cannot be frozen. */
+const freeze = (path: string): void => {
+  const fd = openPinned(path);
+  const attr = attributes(4);
+  attr.view.setUint32(0, fd, true);
+  tryBpf(BPF_MAP_FREEZE, attr);
+  close(fd);
+};
 const pass = (): void => {
   for (let i = 0; i < FULL_PASS_MS / 1000 + 2; i++) ns.run(() => clock.advance(1000));
 };
@@ -126,6 +161,80 @@ describe('pins that are removed underneath', () => {
     pass();
     unmountBpffs(bpfDir);
     expect(readdirSync(bpfDir)).toEqual([]);
+  });
+});
+
+describe('a restart with nothing changed', () => {
+  const sender = (text: string) => ({ id: text, prefix: prefix(text), format: 'standard-cnp' as const });
+  // The table finds the entry of the shorter prefix for the longer one too.
+  const senders = ['2001:db8:1::/48', '2001:db8:1:1::/64', '10.0.0.0/8'].map(sender);
+  const proxy = {
+    ...{ address: address('2001:db8::9'), udpPort: 4792, senders, acceptFrom: [sender('2001:db8:9::/48')] },
+    ...{ perFlowIntervalNs: 1000, noticesPerSecond: 1000, burst: 10, interfaces: [] },
+  };
+  const restart = (): void => {
+    dataplane.close();
+    start();
+    ns.run(() => {
+      dataplane.prune();
+      dataplane.forgetUnknown();
+    });
+    pass();
+  };
+  /** All entries of the table, exactly. */
+  const shown = (): string[] => {
+    const map = BpfMap.openPinned(join(bpfDir, 'proxy_senders'));
+    const keys = [...map.keys()].map((key) => Buffer.from(key).toString('hex')).sort();
+    map.close();
+    return keys;
+  };
+
+  beforeEach(() => {
+    desired = { ...desired, proxy };
+    restart();
+  });
+
+  test('the kernel takes no write: maps that refuse all of them are adopted with the same programs and links', () => {
+    const before = [pinned(), kept(), shown()];
+    for (const name of Object.keys(pinned()).filter((pin) => !pin.includes('@'))) freeze(join(bpfDir, name));
+    counted.clear();
+    restart();
+    expect([pinned(), kept(), shown()]).toEqual(before);
+    expect({ problems: dataplane.problems(), counted: [...counted] }).toEqual({ problems: [], counted: [] });
+    dataplane.close();
+    desired = { ...desired, proxy: { ...proxy, senders: [...senders, sender('172.16.0.0/12')] } };
+    start();
+    expect(dataplane.problems()).toMatchObject([{ problem: expect.stringContaining('172.16.0.0/12') }]);
+  });
+
+  test('an entry that is missing below another one is written before what makes a difference to packets', () => {
+    const [before, missing] = [shown(), prefixKey(prefix('2001:db8:1:1::/64'))];
+    const map = BpfMap.openPinned(join(bpfDir, 'proxy_senders'));
+    map.delete(missing);
+    restart();
+    expect(shown()).toEqual(before);
+    map.delete(missing);
+    map.close();
+    dataplane.close();
+    desired = { ...desired, proxy: { ...proxy, senders: [...senders, sender('172.16.0.0/12')] } };
+    start();
+    expect(shown()).toEqual(expect.arrayContaining(before));
+  });
+
+  const nameOf = (pin: string): string => pin.split(' ')[0]!;
+
+  test('programs of another object file, or of which a pin is missing, are replaced', () => {
+    const [before] = kept();
+    rmSync(join(bpfDir, 'programs', before!.directory, 'maps', 'counters'));
+    restart();
+    const after = kept();
+    expect(after.map(({ directory }) => directory)).toEqual(kept().map(({ directory }) => directory));
+    expect(after[0]!.ids).not.toEqual(before!.ids);
+    expect(after[0]!.ids.map(nameOf)).toEqual(before!.ids.map(nameOf));
+    const { proxy: _, ...rest } = desired;
+    desired = rest;
+    restart();
+    expect(kept().map(({ directory }) => directory.split('_')[0])).toEqual(['guard']);
   });
 });
 

@@ -163,8 +163,9 @@ class ClsactFilter implements TcxLink {
   }
 
   begin(program: BpfProgram): this {
-    this.adopted = this.exists();
-    this.update(program);
+    const attached = this.attachedProgram();
+    this.adopted = attached !== undefined;
+    if (attached !== program.id) this.update(program);
     return this;
   }
 
@@ -211,15 +212,20 @@ class ClsactFilter implements TcxLink {
   }
 
   exists(): boolean {
+    return this.attachedProgram() !== undefined;
+  }
+
+  /** The kernel's number of the program; undefined without the filter. */
+  private attachedProgram(): number | undefined {
     const lib = libbpf();
     try {
       const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });
       this.inside(() =>
         lib.checked(`query(${this.opts.where})`, () => lib.tcQuery(this.hook().address, request.address)),
       );
-      return true;
+      return request.view.getUint32(16, true);
     } catch (error) {
-      if (isKernelError(error)) return false;
+      if (isKernelError(error)) return undefined;
       throw error;
     }
   }

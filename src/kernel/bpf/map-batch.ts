@@ -97,7 +97,27 @@ export class MapBatch {
    * throws when the map was closed. It is called before each batch, because the consumer may pause between entries.
    */
   *entries(maxEntries: number, checkOpen: () => void): Generator<[Uint8Array, Uint8Array], boolean> {
-    const { keySize, valueBytes, name } = this.opts;
+    const { keySize, valueBytes } = this.opts;
+    const batches = this.batches(maxEntries, checkOpen);
+    let next = batches.next();
+    for (; !next.done; next = batches.next()) {
+      const { count, keys, values } = next.value;
+      for (let i = 0; i < count; i++) {
+        yield [
+          keys.bytes.slice(i * keySize, (i + 1) * keySize),
+          values.bytes.slice(i * valueBytes, (i + 1) * valueBytes),
+        ];
+      }
+    }
+    return next.value;
+  }
+
+  /** As entries, but by batch: the buffers have `count` keys and values until the next one. */
+  *batches(
+    maxEntries: number,
+    checkOpen: () => void,
+  ): Generator<Pick<Buffers, 'keys' | 'values'> & { count: number }, boolean> {
+    const { keySize, name } = this.opts;
     let buffers = this.buffers(Math.min(READ_CHUNK, Math.max(16, maxEntries)));
     const position = new PinnedBuffer(Math.max(4, keySize));
     const next = new PinnedBuffer(Math.max(4, keySize));
@@ -119,12 +139,7 @@ export class MapBatch {
       if (result < 0 && result !== -ERRNO.ENOENT) throw new KernelError(`batch lookup(map ${name})`, -result);
       last = result < 0;
       const count = buffers.attr.view.getUint32(AT.count, true);
-      for (let i = 0; i < count; i++) {
-        yield [
-          buffers.keys.bytes.slice(i * keySize, (i + 1) * keySize),
-          buffers.values.bytes.slice(i * valueBytes, (i + 1) * valueBytes),
-        ];
-      }
+      yield { count, keys: buffers.keys, values: buffers.values };
       seen += count;
       started = true;
       position.bytes.set(next.bytes);

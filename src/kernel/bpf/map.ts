@@ -43,12 +43,18 @@ export class BpfMap {
   private readonly batch: MapBatch;
   private readonly owned: boolean;
   private closed = false;
+  /** It has the content of an earlier run. */
+  private reused: boolean;
 
-  /** `owned`: close() closes the descriptor too; otherwise it belongs to the BPF object that the map is part of. */
-  constructor(opts: { name: string; fd: number; owned: boolean }) {
+  /**
+   * `owned`: close() closes the descriptor too; otherwise it belongs to the BPF object that the map is part of.
+   * `reused`: until settle(), a value that the map has already is not written again. So a restart changes nothing.
+   */
+  constructor(opts: { name: string; fd: number; owned: boolean; reused?: boolean }) {
     this.name = opts.name;
     this.fd = opts.fd;
     this.owned = opts.owned;
+    this.reused = opts.reused ?? false;
     this.info = mapInfo(`information(map ${opts.name})`, opts.fd);
     this.perCpu = PER_CPU_TYPES.has(mapTypeName(this.info.type));
     this.cpus = this.perCpu ? possibleCpus() : 1;
@@ -68,14 +74,34 @@ export class BpfMap {
   }
 
   /** Opens a pinned map. @throws KernelError ENOENT */
-  static openPinned(path: string): BpfMap {
+  static openPinned(path: string, opts: { readonly reused?: boolean } = {}): BpfMap {
     const fd = openPinned(path);
     try {
-      return new BpfMap({ name: path.slice(path.lastIndexOf('/') + 1), fd, owned: true });
+      return new BpfMap({ ...opts, name: path.slice(path.lastIndexOf('/') + 1), fd, owned: true });
     } catch (error) {
       close(fd);
       throw error;
     }
+  }
+
+  /** Whether it has the content of an earlier run, as far as is known. */
+  get isReused(): boolean {
+    return this.reused;
+  }
+
+  /** Entries that it can have. */
+  get limit(): number {
+    return this.info.maxEntries;
+  }
+
+  /** From now on, every value is written. */
+  settle(): void {
+    this.reused = false;
+  }
+
+  /** Whether a look-up finds the longest prefix that matches the key, rather than the key. */
+  get matchesPrefixes(): boolean {
+    return mapTypeName(this.info.type) === 'lpm_trie';
   }
 
   /** Bytes from one CPU's value to the next. */
@@ -116,6 +142,7 @@ export class BpfMap {
    * @throws KernelError E2BIG (full), EEXIST, ENOENT; RangeError for a wrong length
    */
   update(key: Uint8Array, value: Uint8Array, flags: number = UPDATE.ANY): void {
+    if (flags === UPDATE.ANY && this.has(key, value)) return;
     this.setKey(key);
     this.value.bytes.set(this.wholeValue(value));
     if (!this.command('update', BPF_CMD.MAP_UPDATE_ELEM, flags))
@@ -131,8 +158,9 @@ export class BpfMap {
   /** Sets many values at once. @throws KernelError with the number of entries that were set before the failure */
   updateBatch(entries: Iterable<MapEntry>, flags: number = UPDATE.ANY): void {
     this.checkOpen();
-    const all = Array.isArray(entries) ? (entries as readonly MapEntry[]) : [...entries];
-    for (const [key] of all) this.checkKey(key);
+    const given = Array.isArray(entries) ? (entries as readonly MapEntry[]) : [...entries];
+    for (const [key] of given) this.checkKey(key);
+    const all = this.reused && flags === UPDATE.ANY ? given.filter(([key, value]) => !this.has(key, value)) : given;
     const unsupported = this.batch.update(
       all.every(([, value]) => value.length === this.valueBytes)
         ? all
@@ -155,6 +183,15 @@ export class BpfMap {
     this.checkOpen();
     if (yield* this.batch.entries(this.info.maxEntries, () => this.checkOpen())) return;
     yield* this.entriesOneByOne();
+  }
+
+  /** Numbers of entries whose sum is that of the map. Each is of one batch, so a large map takes many turns. */
+  *counts(): Generator<number> {
+    this.checkOpen();
+    const batches = this.batch.batches(this.info.maxEntries, () => this.checkOpen());
+    let next = batches.next();
+    for (; !next.done; next = batches.next()) yield next.value.count;
+    if (!next.value) for (const _ of this.entriesOneByOne()) yield 1;
   }
 
   /** Ends the use of this object; the map stays if it is pinned or used by programs. Idempotent. */
@@ -186,6 +223,13 @@ export class BpfMap {
     } finally {
       this.attr.view.setBigUint64(8, this.key.address, true);
     }
+  }
+
+  /** Whether a reused map has this entry. Tries cannot tell: see reconcile/map-table.ts. */
+  private has(key: Uint8Array, value: Uint8Array): boolean {
+    if (!this.reused || this.perCpu || this.matchesPrefixes) return false;
+    const found = this.lookup(key);
+    return found !== undefined && Buffer.compare(found, value) === 0;
   }
 
   private wholeValue(value: Uint8Array): Uint8Array {

@@ -58,21 +58,22 @@ export class BpfObject {
   readonly reusedMaps: readonly string[];
   /** Maps that were pinned in the shape of another version, and replaced. */
   readonly replacedMaps: readonly ReplacedMap[];
-  private readonly handle: Pointer;
+  private readonly release: () => void;
   private readonly maps: ReadonlyMap<string, BpfMap>;
   private readonly programs: ReadonlyMap<string, BpfProgram>;
   private closed = false;
 
   constructor(opts: {
     path: string;
-    handle: Pointer;
+    /** Closes what the maps do not own. */
+    release: () => void;
     maps: ReadonlyMap<string, BpfMap>;
     programs: ReadonlyMap<string, BpfProgram>;
     reusedMaps: readonly string[];
     replacedMaps: readonly ReplacedMap[];
   }) {
     this.path = opts.path;
-    this.handle = opts.handle;
+    this.release = opts.release;
     this.maps = opts.maps;
     this.programs = opts.programs;
     this.reusedMaps = opts.reusedMaps;
@@ -97,12 +98,17 @@ export class BpfObject {
     return this.find(this.maps, 'map', name);
   }
 
+  /** The content of an earlier run is known now: writes no longer look whether it is the same. */
+  settle(): void {
+    for (const map of this.maps.values()) map.settle();
+  }
+
   /** Closes the descriptors of programs and maps; attached programs and pinned maps stay. Idempotent. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
     for (const map of this.maps.values()) map.close();
-    libbpf().closeObject(this.handle);
+    this.release();
   }
 
   private find<T>(table: ReadonlyMap<string, T>, kind: string, name: string): T {
@@ -133,8 +139,8 @@ export function openBpfObject(path: string, opts: BpfObjectOptions = {}): BpfObj
     pins.discardReplaced();
     return new BpfObject({
       path,
-      handle,
-      maps: loadedMaps(handle),
+      release: () => lib.closeObject(handle),
+      maps: loadedMaps(handle, new Set(pins.reused)),
       programs: loadedPrograms(handle, opts.programs),
       reusedMaps: pins.reused,
       replacedMaps: pins.replaced,
@@ -249,12 +255,13 @@ function selectPrograms(handle: Pointer, path: string, required: readonly string
   if (missing.size > 0) throw new Error(`${path} has no program ${[...missing].join(', ')}`);
 }
 
-function loadedMaps(handle: Pointer): Map<string, BpfMap> {
+function loadedMaps(handle: Pointer, reused: ReadonlySet<string>): Map<string, BpfMap> {
   const lib = libbpf();
   const maps = new Map<string, BpfMap>();
   for (const map of mapsOf(handle)) {
     const fd = lib.mapFd(map);
-    if (fd >= 0) maps.set(lib.mapName(map), new BpfMap({ name: lib.mapName(map), fd, owned: false }));
+    const name = lib.mapName(map);
+    if (fd >= 0) maps.set(name, new BpfMap({ name, fd, owned: false, reused: reused.has(name) }));
   }
   return maps;
 }

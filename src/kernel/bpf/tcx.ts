@@ -104,7 +104,8 @@ function adopt(opts: TcxOptions, pinPath: string): TcxLink | undefined {
   const link = new Tcx({ fd, pinPath, adopted: true });
   const target = linkTarget(fd, pinPath);
   if (target.ifindex === opts.ifindex && target.attachType === ATTACH_TYPE[opts.direction]) {
-    link.update(opts.program);
+    // A packet would notice nothing; an observer of the kernel would see a change that is none.
+    if (target.program !== opts.program.id) link.update(opts.program);
     return link;
   }
   link.detach();
@@ -139,10 +140,11 @@ function requireLink(fd: number, pinPath: string): void {
  * struct bpf_link_info: type, id, prog_id, then for TCX at offset 16 ifindex (0 when the interface is gone) and attach
  * type.
  */
-function linkTarget(fd: number, pinPath: string): { ifindex: number; attachType: number } {
+function linkTarget(fd: number, pinPath: string): { program: number; ifindex: number; attachType: number } {
   const info = objectInfo(`information(${pinPath})`, fd, 32);
-  if (info.getUint32(0, true) !== LINK_TYPE_TCX) return { ifindex: 0, attachType: 0 };
-  return { ifindex: info.getUint32(16, true), attachType: info.getUint32(20, true) };
+  const program = info.getUint32(8, true);
+  if (info.getUint32(0, true) !== LINK_TYPE_TCX) return { program, ifindex: 0, attachType: 0 };
+  return { program, ifindex: info.getUint32(16, true), attachType: info.getUint32(20, true) };
 }
 
 class Tcx implements TcxLink {

@@ -94,6 +94,15 @@ export interface EgressFlow {
  * The flows of one set that were seen at or after `since`. Older ones have aged, though their entry is not cleared
  * yet.
  */
+/** Entries of a set that are in use, also those that have aged and were not swept yet. */
+export function flowsIn(set: Uint8Array): number {
+  const view = viewOf(set);
+  let flows = 0;
+  for (let way = 0; way < FLOW_WAYS; way++)
+    if (view.getUint32(SET.ways + way * FLOW_FIELDS.size + FLOW_FIELDS.tag, LITTLE_ENDIAN) !== 0) flows++;
+  return flows;
+}
+
 export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressFlow> {
   const view = viewOf(value);
   for (let way = 0; way < FLOW_WAYS; way++) {

@@ -188,7 +188,7 @@ describe('names', () => {
       for (const label of labels) {
         expect(label.bound, name).not.toBe('');
         expect(label.name).toMatch(
-          /^(version|cnpd_health|code|feature|stage|state|carrier|interface|kind|port|reason|tunnel|answered|section|format|group|role)$/,
+          /^(version|cnpd_health|code|feature|stage|state|carrier|interface|kind|port|reason|tunnel|answered|section|format|group|role|table)$/,
         );
       }
     expect(PROBLEM_CODES.length).toBeLessThan(200);

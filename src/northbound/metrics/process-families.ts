@@ -72,7 +72,7 @@ export const SCRAPE: readonly Family<ScrapeResult>[] = [
     labels: [
       {
         name: 'section',
-        bound: 'daemon, stages, carriers, learned, ports, flow-control, holds, groups, rtt, process, counters',
+        bound: 'daemon, stages, carriers, learned, ports, flow-control, holds, groups, tables, rtt, process, counters',
       },
     ],
     samples: ({ sections }) => sections.map(({ section, isRead }) => one(flag(isRead), section)),

@@ -6,6 +6,7 @@ import { CARRIERS, DAEMON, LEARNED, RTT, STAGES } from './daemon-families.ts';
 import type { Family, SampledFamily, Sample } from './family.ts';
 import { GROUPS, HOLDS } from './hold-families.ts';
 import { FLOW_CONTROL, PORTS } from './port-families.ts';
+import { TABLES } from './table-families.ts';
 import { PROCESS, SCRAPE, processNumbers } from './process-families.ts';
 
 /** A family whose samples are at hand. */
@@ -51,6 +52,7 @@ export const SECTIONS: readonly Section[] = [
   section('flow-control', FLOW_CONTROL, async (source) => (await source.state.flowControl()).ports),
   section('holds', HOLDS, (source) => source.holds()),
   section('groups', GROUPS, (source) => source.groups()),
+  section('tables', TABLES, (source) => source.tables()),
   section('rtt', RTT, (source) => source.state.rtt()),
   section('process', PROCESS, () => processNumbers()),
   { name: 'counters', families: [], read: counters },

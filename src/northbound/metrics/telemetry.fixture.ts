@@ -30,6 +30,7 @@ export function exampleTelemetry(more: Partial<TelemetrySource> = {}): Telemetry
         ...{ packets: { branching: 1000, edge: 10 }, answers: { branching: 100, edge: 1 } },
       },
     ],
+    tables: async () => ({ tables: [{ name: 'queue_pairs', entries: 7, limit: 65_536 }], ageMs: 1500 }),
     meaningOf: (counter) => (counter === 'isis.lsp.sent' ? 'LSPs sent, "all" of them' : undefined),
     ...more,
   };

@@ -1,7 +1,7 @@
-// How often the units are compared: every 10 ms while they change. All comparisons together take at most a fifth of the
+// How often the units are compared: every 5 ms while they change. All comparisons together take at most a fifth of the
 // time then: what costs much is compared less often. While nothing changes they take a fiftieth, but are not further
 // apart than 100 ms for that.
-const SHORTEST_MS = 10;
+const SHORTEST_MS = 5;
 const IDLE_MS = { least: 20, most: 100 } as const;
 const SHARE = 5;
 const IDLE_SHARE = 50;

@@ -18,7 +18,7 @@ export function removeTrees(): string[] {
     const own = routes.own().sort((a, b) => Number(b.table === MAIN_TABLE) - Number(a.table === MAIN_TABLE));
     const gone = new Set(own.filter((route) => routes.remove(route)).map((r) => formatAddress(r.destination)));
     if (gone.size > 0) removed.push(`the routes of ${[...gone].join(', ')}`);
-    if (routes.removeRule(TREE_DEVICE)) removed.push(`the rule for ${TREE_DEVICE}`);
+    if (routes.hasRule(TREE_DEVICE) && routes.removeRule(TREE_DEVICE)) removed.push(`the rule for ${TREE_DEVICE}`);
     if (removeDevice()) removed.push(`the interface ${TREE_DEVICE}`);
     return removed;
   } finally {

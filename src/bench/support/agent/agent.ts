@@ -68,6 +68,10 @@ interface AgentOptions {
   readonly carrier?: string;
   /** Loads dist/loop-watch.js into the process, which then takes orders. */
   readonly watchLoop?: boolean;
+  /** It has ended, with `end`; this one has its files, its run directory and what it left in the kernel. */
+  readonly after?: Agent;
+  /** A program that starts it, such as strace, with its arguments. */
+  readonly under?: readonly string[];
 }
 
 export class Agent {
@@ -75,22 +79,24 @@ export class Agent {
   readonly client: NorthboundClient;
   readonly #runDir: string;
   readonly #config: string;
-  readonly #socket: string;
+  readonly socket: string;
   readonly #carrier: string;
   /** Lines of the log. */
   readonly #log: LogLine[] = [];
   #ended = false;
 
   private constructor(bench: Bench, opts: AgentOptions) {
-    this.#runDir = join(bench.directory, `run-${Math.random().toString(36).slice(2, 8)}`);
+    const fresh = (): string => join(bench.directory, `run-${Math.random().toString(36).slice(2, 8)}`);
+    this.#runDir = opts.after === undefined ? fresh() : opts.after.#runDir;
     this.#config = `${this.#runDir}.yaml`;
-    this.#socket = `${this.#runDir}.sock`;
+    this.socket = `${this.#runDir}.sock`;
     this.#carrier = opts.carrier ?? ISIS;
     this.configure(opts.role);
     const watch = opts.watchLoop ? ['--import', join(dist(), 'loop-watch.js')] : [];
-    const argv = [...watch, join(dist(), 'cnpd.js'), '-c', this.#config, '--run-dir', this.#runDir];
+    const argv = [process.execPath, ...watch, join(dist(), 'cnpd.js'), '-c', this.#config, '--run-dir', this.#runDir];
+    const [program, ...words] = [...(opts.under ?? []), ...argv];
     this.child = opts.netns.run(() =>
-      spawn(process.execPath, argv, {
+      spawn(program!, words, {
         stdio: ['ignore', 'ignore', 'pipe', ...(opts.watchLoop ? (['ipc'] as const) : [])],
         // Giving up capabilities starts the program again as the same process, which closes the channel to it.
         env: { ...process.env, ...(opts.watchLoop && { [DONE]: '1' }) },
@@ -104,7 +110,7 @@ export class Agent {
       this.#ended = true;
       process.off('exit', kill);
     });
-    this.client = connectNorthbound({ socket: this.#socket, timeoutMs: 5000 });
+    this.client = connectNorthbound({ socket: this.socket, timeoutMs: 5000 });
   }
 
   /** Spawns it; `running` tells when it runs. Stopped and uninstalled at the end of the figure at the latest. */
@@ -141,11 +147,24 @@ export class Agent {
 
   /** Writes the configuration file. */
   configure(role: string): void {
-    writeFileSync(this.#config, COMMON(this.#socket) + this.#carrier + role);
+    writeFileSync(this.#config, COMMON(this.socket) + this.#carrier + role);
+  }
+
+  /** What it has pinned in the kernel is below this directory. */
+  get bpfDir(): string {
+    return join(this.#runDir, 'bpf');
+  }
+
+  /** Ends it, and leaves all that it has in the kernel. Its own process, also where another one has started it. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const exited = new Promise((done) => this.child.once('exit', done));
+    process.kill(Number(readFileSync(join(this.#runDir, 'cnpd.pid'), 'utf8').split(' ')[0]), signal);
+    await exited;
+    this.client.close();
   }
 
   pinnedMap(name: string): BpfMap {
-    return BpfMap.openPinned(join(this.#runDir, 'bpf', name));
+    return BpfMap.openPinned(join(this.bpfDir, name));
   }
 
   async stop(): Promise<void> {

@@ -34,6 +34,7 @@ const source: TelemetrySource = {
   stages: () => [],
   holds: () => ({ states: {}, formats: {}, rate: 0 }),
   groups: async () => [],
+  tables: async () => ({ tables: [], ageMs: 0 }),
   meaningOf: (name) => `what ${name} counts, in about as many words as most of them have`,
 };
 

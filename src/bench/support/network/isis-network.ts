@@ -9,7 +9,7 @@ import type { IsNeighbor, IsisTlv, PrefixReachability } from '../../../packet/is
 
 export const SENDERS = 10_000;
 /** What fits into one LSP fragment of 1492 bytes with sub-TLVs 4 and 12. */
-const SENDERS_A_FRAGMENT = 40;
+export const SENDERS_A_FRAGMENT = 40;
 /** Fragments with sender prefixes, beside fragment 0. */
 export const SENDER_FRAGMENTS = SENDERS / SENDERS_A_FRAGMENT;
 const PNC_BIT = 7;

@@ -26,10 +26,10 @@ const RETRANSMIT_MS = 5000;
 const LSDB_LIMIT = 40_000;
 
 /** What cnpd.yaml says for the agent's end. */
-export const ospfSection = (version: 2 | 3, routerId: string): string => `ospfv${version}:
+export const ospfSection = (version: 2 | 3, routerId: string, link = OSPF_LINK): string => `ospfv${version}:
   router-id: ${routerId}
   areas:
-    - { area: ${AREA}, interface: ${OSPF_LINK}${version === 2 ? `, link: ${OSPF_LINK_ADDRESSES[0]}/31` : ''} }
+    - { area: ${AREA}, interface: ${link}${version === 2 ? `, link: ${OSPF_LINK_ADDRESSES[0]}/31` : ''} }
   hello-interval: ${HELLO_SECONDS}s
   dead-interval: ${DEAD_SECONDS}s
 `;
@@ -41,15 +41,17 @@ export class OspfNeighbor {
   #socket!: PacketSocket;
   #source!: IpAddress;
   #full = false;
+  readonly #link: string;
 
-  constructor(version: OspfVersion, routerId: number) {
+  constructor(version: OspfVersion, routerId: number, link = OSPF_LINK) {
     this.#version = version;
     this.#routerId = routerId;
+    this.#link = link;
   }
 
   /** Waits until the agent has made the link. */
   async attach(bench: Bench, netns: Netns): Promise<void> {
-    await until(`the agent's interface ${OSPF_LINK}`, () => this.#open(bench, netns), bench.signal);
+    await until(`the agent's interface ${this.#link}`, () => this.#open(bench, netns), bench.signal);
     bench.finally(() => {
       this.#runner?.close();
       this.#socket.close();
@@ -81,7 +83,7 @@ export class OspfNeighbor {
     for (const lsa of database) put(lsdb, lsa, false, systemClock.now(), false);
     runner.linkUp({
       areaId: AREA,
-      interface: OSPF_LINK,
+      interface: this.#link,
       netns,
       address: this.#source,
       peer: this.#version.version === 2 ? address(OSPF_LINK_ADDRESSES[1]) : undefined,
@@ -113,7 +115,7 @@ export class OspfNeighbor {
     try {
       const { version } = this.#version;
       this.#socket = openPacketSocket(
-        { interface: OSPF_LINK, netns, protocol: ETHERTYPE[version] },
+        { interface: this.#link, netns, protocol: ETHERTYPE[version] },
         { poller: bench.poller, onFrame: () => {}, onError: () => {} },
       );
       this.#source = version === 2 ? address(OSPF_LINK_ADDRESSES[0]) : linkLocalOf(this.#socket.mac);

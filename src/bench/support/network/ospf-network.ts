@@ -66,9 +66,11 @@ export class SenderLsas {
   readonly #routerId: number;
   readonly #content: Content;
   readonly #lsas: OwnLsa[] = [];
+  readonly #count: number;
 
-  constructor(version: Version, routerId: number) {
+  constructor(version: Version, routerId: number, count = SENDERS) {
     this.#version = version;
+    this.#count = count;
     this.#routerId = routerId;
     this.#content = createContent({
       version,
@@ -84,7 +86,7 @@ export class SenderLsas {
   /** @param n counts the versions, from 0 */
   version(n: number, proxy: IpAddress): Lsa[] {
     const origination = Array.from(
-      { length: SENDERS },
+      { length: this.#count },
       (_, i) => ({ kind: 'sender-prefix', prefix: ospfSenderPrefix(this.#version, i), proxy }) as const,
     );
     this.#take({ type: 'declare', origination });
