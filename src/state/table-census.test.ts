@@ -38,6 +38,7 @@ test('the first scrape waits for the count; later ones get the latest with its a
   set(4);
   clock.advance(59_000);
   expect(await seen()).toBe('3 59000');
+  await settled();
   expect(counted()).toBe(1);
   clock.advance(1000);
   expect(await seen()).toBe('3 60000');

@@ -15,6 +15,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { ManualWork } from '../../src/model/work.fixture.ts';
 import { type Log, silentLog } from '../../src/model/log.ts';
 import { prefix } from '../../src/model/prefix.ts';
+import type { TableUse } from '../../src/model/telemetry-state.ts';
 import { type DesiredState, NO_SENDER_PROXIES } from '../../src/plan/desired.ts';
 import { Dataplane } from '../../src/reconcile/dataplane.ts';
 import { ip } from '../support/netns.ts';
@@ -222,6 +223,24 @@ describe('a restart with nothing changed', () => {
   });
 
   const nameOf = (pin: string): string => pin.split(' ')[0]!;
+
+  test('how full the tables are: what is declared is known, what the programs write is counted batch by batch', () => {
+    const map = BpfMap.openPinned(join(bpfDir, 'queue_pairs'));
+    const { keySize, valueSize } = map.info;
+    const key = (n: number): Uint8Array => new Uint8Array(keySize).fill(n & 255, 0, 1).fill(n >> 8, 1, 2);
+    map.updateBatch(Array.from({ length: 1300 }, (_, n) => [key(n), new Uint8Array(valueSize)] as const));
+    map.close();
+    const use = dataplane.tableUse();
+    let [steps, next] = [0, use.next()];
+    for (; !next.done; next = use.next()) steps++;
+    const found = Object.fromEntries((next.value as TableUse[]).map(({ name, ...numbers }) => [name, numbers]));
+    expect(found).toMatchObject({
+      proxy_senders: { entries: 3, limit: 65_536 },
+      queue_pairs: { entries: 1300, limit: 65_536 },
+      unconfirmed_queue_pairs: { entries: 0 },
+    });
+    expect(steps).toBeGreaterThan(2);
+  });
 
   test('programs of another object file, or of which a pin is missing, are replaced', () => {
     const [before] = kept();
