@@ -29,8 +29,10 @@ export interface LinkFact {
 export interface QdiscFact {
   readonly ifindex: number;
   readonly rootKind: string;
-  /** Below an mq: kinds of the transmit queues' qdiscs, those in use. */
+  /** Below an mq or mqprio: kinds of the transmit queues' qdiscs, those in use. */
   readonly queueKinds?: readonly string[];
+  /** Of these, the major number in hexadecimal, as `tc` shows it. Absent: the kernel has made it, without a handle. */
+  readonly rootHandle?: string;
   /** Depth at which the qdisc drops, bytes; known for TBF. */
   readonly limitBytes?: number;
   /**

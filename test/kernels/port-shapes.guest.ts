@@ -6,6 +6,7 @@ import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import type { PacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
+import { portQueue } from '../../src/plan/port-queue.ts';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
 import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';
@@ -25,32 +26,36 @@ interface ShownQdisc {
 }
 const qdiscs = (port: string): ShownQdisc[] =>
   JSON.parse(run('tc', '-j', '-s', 'qdisc', 'show', 'dev', port)) as ShownQdisc[];
-const below = (port: string): number[] =>
-  qdiscs(port)
-    .filter(({ root, parent, kind }) => !root && parent !== undefined && kind !== 'clsact')
-    .map(({ backlog }) => backlog);
+const queuesBelow = (port: string): ShownQdisc[] =>
+  qdiscs(port).filter(({ root, parent, kind }) => !root && parent !== undefined && kind !== 'clsact');
+const below = (port: string): number[] => queuesBelow(port).map(({ backlog }) => backlog);
+const kindsBelow = (port: string): string[] => queuesBelow(port).map(({ kind }) => kind);
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
+/** Two traffic classes with two queues each. */
+const MQPRIO = 'mqprio num_tc 2 map 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 queues 2@0 2@2 hw 0';
+
 /** A port with several transmit queues, to a neighbor that is known. */
-async function port(name: string, address: string): Promise<number> {
+async function port(name: string, address: string, kind = 'mq'): Promise<number> {
   sh(`ip link add ${name} numtxqueues ${QUEUES} numrxqueues ${QUEUES} type veth \
         peer name ${name}-far numtxqueues ${QUEUES} numrxqueues ${QUEUES}
       sysctl -qw net.ipv6.conf.${name}.disable_ipv6=1 net.ipv6.conf.${name}-far.disable_ipv6=1
       ip link set ${name}-far arp off up; ip link set ${name} up
       ip address add ${address}.1/24 dev ${name}
       ip neighbor add ${address}.2 lladdr 02:00:00:00:09:02 dev ${name}
-      tc qdisc replace dev ${name} root handle 1: mq`);
+      tc qdisc replace dev ${name} root handle 1: ${kind}`);
   return (await r.rtnl.link(name))!.ifindex;
 }
 
 const root = (port: string): number[] => [qdiscs(port).find((qdisc) => qdisc.root)!.backlog];
 
-/** Sends other traffic in flows that spread over the queues. An fq keeps packets that are to leave in half an hour. */
+/** Sends other traffic in flows that spread over the queues and two traffic classes. An fq keeps packets that are to leave in half an hour. */
 const FLOOD = `
 import socket, struct, sys, time
-SO_TXTIME, CLOCK_MONOTONIC = 61, 1
+SO_PRIORITY, SO_TXTIME, CLOCK_MONOTONIC = 12, 61, 1
 for flow in range(int(sys.argv[2])):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, SO_PRIORITY, flow % 2)
     s.setsockopt(socket.SOL_SOCKET, SO_TXTIME, struct.pack('iI', CLOCK_MONOTONIC, 0))
     leave = struct.pack('Q', int((time.monotonic() + 1800) * 1e9))
     for n in range(3):
@@ -77,8 +82,8 @@ function notified(kMax: number, multiqueue = true): number[] {
   return [...new Set(r.records().map(({ queueBytes }) => queueBytes))];
 }
 
-async function measured(name: string, address: string, child: string): Promise<object> {
-  r.portIfindex = await port(name, address);
+async function measured(name: string, address: string, child: string, kind = 'mq'): Promise<object> {
+  r.portIfindex = await port(name, address, kind);
   for (let queue = 1; queue <= QUEUES; queue++) sh(`tc qdisc replace dev ${name} parent 1:${queue} ${child}`);
   const empty = notified(0);
   const queues = await load(`${address}.2`, () => below(name));
@@ -95,21 +100,30 @@ async function replaced(name: string, address: string): Promise<object> {
   return { depth, seen: notified(depth - 1) };
 }
 
-/** A network card of one queue whose device takes packets from its ring every few seconds only. */
-async function card(address: string): Promise<object[]> {
+/** Brings the network card with that many queues here: its device empties its rings every few seconds only. */
+async function cardOf(queues: number, address: string): Promise<string> {
   const poller = Poller.open({
     onError: (error) => {
       throw error;
     },
   });
   const outside = Rtnetlink.open({}, { poller });
-  const name = readdirSync('/sys/class/net').find((one) => existsSync(`/sys/class/net/${one}/device/driver`))!;
+  const queuesOf = (name: string): number =>
+    readdirSync(`/sys/class/net/${name}/queues`).filter((queue) => queue.startsWith('tx-')).length;
+  const name = readdirSync('/sys/class/net').find(
+    (one) => existsSync(`/sys/class/net/${one}/device/driver`) && queuesOf(one) === queues,
+  )!;
   await outside.setLink(name, { netns: r.router });
   outside.close();
   poller.close();
   sh(`sysctl -qw net.ipv6.conf.${name}.disable_ipv6=1; ip link set ${name} up; ip address add ${address}.1/24 dev ${name}
       ip neighbor add ${address}.2 lladdr 02:00:00:00:09:02 dev ${name}`);
   r.portIfindex = (await r.rtnl.link(name))!.ifindex;
+  return name;
+}
+
+async function card(address: string): Promise<object[]> {
+  const name = await cardOf(1, address);
   const found: object[] = [];
   for (const kind of ['fq_codel', 'pfifo', 'bfifo']) {
     sh(`tc qdisc replace dev ${name} root ${kind}`);
@@ -123,6 +137,33 @@ async function card(address: string): Promise<object[]> {
     );
   }
   return found;
+}
+
+/** With pfifo_fast, what the program reads; then what the plan says of the port, and what its remedy makes of it. */
+async function perCpu(address: string, kind: string): Promise<object> {
+  const name = await cardOf(QUEUES, address);
+  // As many as there are processors are in use at first.
+  sh(`ethtool -L ${name} combined ${QUEUES}
+      sysctl -qw net.core.default_qdisc=pfifo_fast; tc qdisc replace dev ${name} root handle 1: ${kind}`);
+  const standing = (seen: (depth: number) => object): Promise<object> =>
+    until('the queues stand still while they are read', () => {
+      run('python3', '-c', FLOOD, `${address}.2`, '1000');
+      const depth = sum(root(name));
+      const found = seen(depth);
+      return depth > 0 && sum(root(name)) === depth && { depth, kinds: [...new Set(kindsBelow(name))], ...found };
+    });
+  const before = await standing(() => ({ empty: notified(0) }));
+  const facts = await readKernelFacts(r.rtnl, []);
+  const queue = portQueue(
+    facts.links.find((link) => link.name === name)!,
+    facts,
+    'give it a TBF',
+  );
+  if (queue.readable) throw new Error(`pfifo_fast is taken for readable: ${queue.measured}`);
+  for (const [, command] of queue.remedy.matchAll(/`([^`]*)`/g)) sh(command!);
+  const after = await standing((depth) => ({ at: notified(depth), above: notified(depth - 1) }));
+  sh(`tc qdisc delete dev ${name} root; ip link set ${name} down`);
+  return { problem: queue.problem.replace(name, 'NAME'), before, after };
 }
 
 /** Where packets of an interface above are notified about, tagged or not: from the port, or from elsewhere. */
@@ -156,10 +197,12 @@ try {
   const bond = await above('bond0');
   const fq = await measured('paced', '10.8.2', 'fq horizon 3600s');
   const single = await card('10.8.4');
+  const classes = await measured('classes', '10.8.6', 'tbf rate 8bit burst 2000 limit 1m', MQPRIO);
+  const fast = { mq: await perCpu('10.8.5', 'mq'), mqprio: await perCpu('10.8.5', MQPRIO) };
   const links = (await readKernelFacts(r.rtnl, [])).links;
   const of = (name: string) => links.find((link) => link.name === name);
   const lower = { vlan: of('multi.5'), port: of('multi'), bond: of('bond0'), slave: of('slave') };
-  process.stdout.write(`${JSON.stringify({ tbf, vlan, shared, fq, bond, single, lower })}\n`);
+  process.stdout.write(`${JSON.stringify({ tbf, vlan, shared, fq, bond, single, classes, fast, lower })}\n`);
 } finally {
   r.close();
 }

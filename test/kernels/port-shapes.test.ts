@@ -15,17 +15,21 @@ const MODULES = [
   'sch_tbf',
   'sch_fq',
   'sch_fq_codel',
+  'sch_mqprio',
   'sch_ingress',
   'cls_bpf',
   '8021q',
   'bonding',
   'virtio_net',
 ];
-/** A card whose device empties its ring four seconds after the first packet. */
-const CARD = [
-  ...['-netdev', 'user,id=slow,restrict=on'],
-  ...['-device', 'virtio-net-pci,netdev=slow,tx=timer,x-txtimer=4000000000'],
-];
+/** Cards whose devices empty their rings four seconds after the first packet: of one queue, and of four. */
+const CARDS = [
+  ['user,id=slow,restrict=on', 'netdev=slow'],
+  ['tap,id=wide,queues=4,script=no,downscript=no', 'netdev=wide,mq=on,vectors=10'],
+].flatMap(([netdev, device]) => [
+  ...['-netdev', netdev!],
+  ...['-device', `virtio-net-pci,${device},tx=timer,x-txtimer=4000000000`],
+]);
 
 interface Measured {
   readonly queues: readonly number[];
@@ -37,10 +41,19 @@ interface Measured {
   readonly fact: unknown;
 }
 
+/** Of a port with a pfifo_fast for each queue. */
+interface PerCpu {
+  readonly problem: string;
+  readonly before: { readonly depth: number; readonly kinds: readonly string[]; readonly empty: readonly number[] };
+  readonly after: Pick<Measured, 'depth' | 'at' | 'above'> & { readonly kinds: readonly string[] };
+}
+
 interface Seen {
   readonly tbf: Measured;
   readonly fq: Measured;
   readonly shared: { readonly depth: number; readonly seen: readonly number[] };
+  readonly classes: Measured;
+  readonly fast: Readonly<Record<'mq' | 'mqprio', PerCpu>>;
   readonly vlan: readonly boolean[];
   readonly bond: readonly boolean[];
   readonly single: readonly (Pick<Measured, 'depth' | 'at' | 'above'> & { readonly kind: string })[];
@@ -58,21 +71,41 @@ describe.skipIf(WHY_NOT !== undefined).each([
     expect(image.version).toMatch(version);
     guest = await Guest.boot({
       ...{ name: image.version, image, control: emptyFolder(join(OUT, folder, 'port-shapes')) },
-      devices: CARD,
-      spawn: ([command, ...args]) => spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe'] }),
+      devices: CARDS,
+      // The tap of the wide card is in a namespace of its own.
+      spawn: (command) => spawn('unshare', ['--net', '--', ...command], { stdio: ['ignore', 'ignore', 'pipe'] }),
     });
     seen = (await runInGuest(guest, 'port-shapes', LIMIT_MS)) as Seen;
   }, 2 * LIMIT_MS);
   afterAll(() => guest?.stop());
 
-  test.each(['tbf', 'fq'] as const)('LHCNP-5.3.1-a: below an mq, the depth is the sum over its queues: %s', (child) => {
-    const { queues, depth, root, empty, at, above, fact } = seen[child];
+  test.each([
+    ['mq', 'tbf', 'tbf'],
+    ['mq', 'fq', 'fq'],
+    ['mqprio', 'tbf', 'classes'],
+  ] as const)('LHCNP-5.3.1-a: below an %s, the depth is the sum over its queues: %s', (rootKind, child, of) => {
+    const { queues, depth, root, empty, at, above, fact } = seen[of];
     expect(queues).toHaveLength(4);
     // More than one has something, or a sum would prove nothing.
     expect(queues.filter((bytes) => bytes > 0).length).toBeGreaterThan(1);
     expect({ root, empty, at, above }).toEqual({ root: depth, empty: [], at: [], above: [depth] });
-    expect(fact).toMatchObject({ rootKind: 'mq', queueKinds: [child, child, child, child] });
+    expect(fact).toMatchObject({ rootKind, queueKinds: [child, child, child, child] });
   });
+
+  test.each(['mq', 'mqprio'] as const)(
+    'pfifo_fast below an %s reads as 0 while its queues are full: a problem, whose remedy makes the depth right',
+    (rootKind) => {
+      const { problem, before, after } = seen.fast[rootKind];
+      expect(before).toEqual({ depth: before.depth, kinds: ['pfifo_fast'], empty: [] });
+      expect(before.depth).toBeGreaterThan(0);
+      expect(problem).toMatch(
+        `the root qdisc of NAME is ${rootKind} with pfifo_fast below it, whose queue depth cannot`,
+      );
+      const { depth } = after;
+      expect(after).toEqual({ depth, kinds: ['fq_codel'], at: [], above: [depth] });
+      expect(depth).toBeGreaterThan(0);
+    },
+  );
 
   test('the depth of any other root is that of `tc`', () => {
     expect(seen.single.map(({ kind }) => kind)).toEqual(['fq_codel', 'pfifo', 'bfifo']);
