@@ -134,9 +134,12 @@ export function addressRemedy(address: IpAddress, facts: Facts): string {
 }
 
 /** Part of cnpd → kernel features that it needs, each with its alternatives. */
-const PROGRAMS = [['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']] as const;
+const PROGRAMS = [
+  ...[['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']],
+  ...[['coarse-clock'], ['atomics'], ['function-memory']],
+] as const;
 const NEEDS = {
-  ports: [...PROGRAMS, ['packet-memory']],
+  ports: [...PROGRAMS, ['loop'], ['percpu-lookup'], ['packet-memory']],
   notifications: PROGRAMS,
   proxy: PROGRAMS,
   source: PROGRAMS,

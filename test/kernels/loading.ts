@@ -1,4 +1,5 @@
 // In a guest: what its kernel lacks, and which programs load.
+import { dirname } from 'node:path';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../../src/kernel/probe.ts';
@@ -19,7 +20,7 @@ export async function whatLoads(): Promise<Loading> {
       throw error;
     },
   });
-  const features = await probeKernel({ poller });
+  const features = await probeKernel({ poller, objectDir: dirname(object('probe')) });
   poller.close();
   const tried = OBJECTS.map((name) => {
     try {

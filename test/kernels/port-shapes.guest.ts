@@ -6,7 +6,7 @@ import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import type { PacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
-import { portQueue } from '../../src/plan/port-queue.ts';
+import { type PortQueue, portQueue } from '../../src/plan/port-queue.ts';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
 import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';
@@ -26,10 +26,10 @@ interface ShownQdisc {
 }
 const qdiscs = (port: string): ShownQdisc[] =>
   JSON.parse(run('tc', '-j', '-s', 'qdisc', 'show', 'dev', port)) as ShownQdisc[];
-const queuesBelow = (port: string): ShownQdisc[] =>
-  qdiscs(port).filter(({ root, parent, kind }) => !root && parent !== undefined && kind !== 'clsact');
-const below = (port: string): number[] => queuesBelow(port).map(({ backlog }) => backlog);
-const kindsBelow = (port: string): string[] => queuesBelow(port).map(({ kind }) => kind);
+const below = (port: string): number[] =>
+  qdiscs(port)
+    .filter(({ root, parent, kind }) => !root && parent !== undefined && kind !== 'clsact')
+    .map(({ backlog }) => backlog);
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** Two traffic classes with two queues each. */
@@ -100,70 +100,52 @@ async function replaced(name: string, address: string): Promise<object> {
   return { depth, seen: notified(depth - 1) };
 }
 
-/** Brings the network card with that many queues here: its device empties its rings every few seconds only. */
-async function cardOf(queues: number, address: string): Promise<string> {
+/** A network card of one queue whose device takes a ring full of packets, and no more. What comes next stays queued. */
+async function card(address: string): Promise<object[]> {
   const poller = Poller.open({
     onError: (error) => {
       throw error;
     },
   });
   const outside = Rtnetlink.open({}, { poller });
-  const queuesOf = (name: string): number =>
-    readdirSync(`/sys/class/net/${name}/queues`).filter((queue) => queue.startsWith('tx-')).length;
-  const name = readdirSync('/sys/class/net').find(
-    (one) => existsSync(`/sys/class/net/${one}/device/driver`) && queuesOf(one) === queues,
-  )!;
+  const name = readdirSync('/sys/class/net').find((one) => existsSync(`/sys/class/net/${one}/device/driver`))!;
   await outside.setLink(name, { netns: r.router });
   outside.close();
   poller.close();
   sh(`sysctl -qw net.ipv6.conf.${name}.disable_ipv6=1; ip link set ${name} up; ip address add ${address}.1/24 dev ${name}
       ip neighbor add ${address}.2 lladdr 02:00:00:00:09:02 dev ${name}`);
   r.portIfindex = (await r.rtnl.link(name))!.ifindex;
-  return name;
-}
-
-async function card(address: string): Promise<object[]> {
-  const name = await cardOf(1, address);
   const found: object[] = [];
-  for (const kind of ['fq_codel', 'pfifo', 'bfifo']) {
+  for (const kind of ['fq_codel', 'pfifo', 'bfifo', 'pfifo_fast']) {
     sh(`tc qdisc replace dev ${name} root ${kind}`);
     found.push(
       await until('the queue stands still while it is read', () => {
         run('python3', '-c', FLOOD, `${address}.2`, '400');
         const depth = sum(root(name));
-        const [at, above] = [notified(depth, false), notified(depth - 1, false)];
-        return depth > 0 && sum(root(name)) === depth && { kind: qdiscs(name)[0]!.kind, depth, at, above };
+        const [empty, at, above] = [0, depth, depth - 1].map((kMax) => notified(kMax, false));
+        return depth > 0 && sum(root(name)) === depth && { kind: qdiscs(name)[0]!.kind, depth, empty, at, above };
       }),
     );
   }
   return found;
 }
 
-/** With pfifo_fast, what the program reads; then what the plan says of the port, and what its remedy makes of it. */
-async function perCpu(address: string, kind: string): Promise<object> {
-  const name = await cardOf(QUEUES, address);
-  // As many as there are processors are in use at first.
-  sh(`ethtool -L ${name} combined ${QUEUES}
-      sysctl -qw net.core.default_qdisc=pfifo_fast; tc qdisc replace dev ${name} root handle 1: ${kind}`);
-  const standing = (seen: (depth: number) => object): Promise<object> =>
-    until('the queues stand still while they are read', () => {
-      run('python3', '-c', FLOOD, `${address}.2`, '1000');
-      const depth = sum(root(name));
-      const found = seen(depth);
-      return depth > 0 && sum(root(name)) === depth && { depth, kinds: [...new Set(kindsBelow(name))], ...found };
-    });
-  const before = await standing(() => ({ empty: notified(0) }));
-  const facts = await readKernelFacts(r.rtnl, []);
-  const queue = portQueue(
-    facts.links.find((link) => link.name === name)!,
-    facts,
-    'give it a TBF',
-  );
-  if (queue.readable) throw new Error(`pfifo_fast is taken for readable: ${queue.measured}`);
-  for (const [, command] of queue.remedy.matchAll(/`([^`]*)`/g)) sh(command!);
-  const after = await standing((depth) => ({ at: notified(depth), above: notified(depth - 1) }));
-  sh(`tc qdisc delete dev ${name} root; ip link set ${name} down`);
-  return { problem: queue.problem.replace(name, 'NAME'), before, after };
+/** A port whose queues all have a pfifo_fast: what the plan says of it, before and after its remedy. */
+async function remedied(name: string, address: string, kind: string): Promise<object> {
+  sh('sysctl -qw net.core.default_qdisc=pfifo_fast');
+  await port(name, address, kind);
+  const planned = async (): Promise<PortQueue> => {
+    const facts = await readKernelFacts(r.rtnl, []);
+    return portQueue(
+      facts.links.find((link) => link.name === name)!,
+      facts,
+      'give it a TBF',
+    );
+  };
+  const before = await planned();
+  if (before.readable) throw new Error(`pfifo_fast is taken for readable: ${before.measured}`);
+  for (const [, command] of before.remedy.matchAll(/`([^`]*)`/g)) sh(command!);
+  return { before, after: await planned(), queues: below(name).length };
 }
 
 /** Where packets of an interface above are notified about, tagged or not: from the port, or from elsewhere. */
@@ -198,7 +180,7 @@ try {
   const fq = await measured('paced', '10.8.2', 'fq horizon 3600s');
   const single = await card('10.8.4');
   const classes = await measured('classes', '10.8.6', 'tbf rate 8bit burst 2000 limit 1m', MQPRIO);
-  const fast = { mq: await perCpu('10.8.5', 'mq'), mqprio: await perCpu('10.8.5', MQPRIO) };
+  const fast = { mq: await remedied('fast', '10.8.5', 'mq'), mqprio: await remedied('fast-prio', '10.8.7', MQPRIO) };
   const links = (await readKernelFacts(r.rtnl, [])).links;
   const of = (name: string) => links.find((link) => link.name === name);
   const lower = { vlan: of('multi.5'), port: of('multi'), bond: of('bond0'), slave: of('slave') };
