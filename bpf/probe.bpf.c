@@ -42,7 +42,7 @@ __noinline int probe_reads(struct probe_memory *memory)
 SEC("tc")
 int function_memory(struct __sk_buff *skb)
 {
-	struct probe_memory memory = { .words[1] = skb->len };
+	struct probe_memory memory = { .words = { 0, skb->len, 0, 0 } };
 
 	return probe_reads(&memory) ? TC_PASS : TC_NEXT;
 }
@@ -68,4 +68,25 @@ int percpu_lookup(struct __sk_buff *skb)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_percpu_elem(&probe_values, &zero, 0) ? TC_PASS : TC_NEXT;
+}
+
+extern void *cnpd_no_such_function(void *) __ksym __weak;
+
+// Calls of functions that this kernel lacks, in a branch that is not taken.
+SEC("tc")
+int absent_function(struct __sk_buff *skb)
+{
+	if (!LINUX_KERNEL_VERSION)
+		cnpd_no_such_function(skb);
+	return TC_NEXT;
+}
+
+// Memory of the stack, not all of it written, for a function as above.
+SEC("tc")
+int stack_memory(struct __sk_buff *skb)
+{
+	struct probe_memory memory;
+
+	memory.words[1] = skb->len;
+	return probe_reads(&memory) ? TC_PASS : TC_NEXT;
 }

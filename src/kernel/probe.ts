@@ -106,6 +106,20 @@ const PROBES: readonly Probe[] = [
     test: loads('function_memory'),
   },
   {
+    name: 'absent-function',
+    required: false,
+    neededFor: 'monitored ports, held flows, flow control, SRv6 and groups: calls that newer kernels have',
+    remedy: 'boot Linux 5.16 or newer',
+    test: loads('absent_function'),
+  },
+  {
+    name: 'stack-memory',
+    required: false,
+    neededFor: 'monitored ports, the proxy, held flows, flow control and SRv6: reading the stack before it is written',
+    remedy: 'boot Linux 6.3 or newer, or a 6.1 from 6.1.100 on',
+    test: loads('stack_memory'),
+  },
+  {
     name: 'loop',
     required: false,
     neededFor: 'monitored ports: loops by a function (bpf_loop)',

@@ -138,15 +138,19 @@ const PROGRAMS = [
   ...[['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']],
   ...[['coarse-clock'], ['atomics'], ['function-memory']],
 ] as const;
+const STACK = ['stack-memory'] as const;
+const VERSIONS = ['absent-function'] as const;
+const QUEUE_DEPTH = [['packet-memory'], VERSIONS] as const;
 const NEEDS = {
-  ports: [...PROGRAMS, ['loop'], ['percpu-lookup'], ['packet-memory']],
+  ports: [...PROGRAMS, STACK, ['loop'], ['percpu-lookup'], ...QUEUE_DEPTH],
   notifications: PROGRAMS,
-  proxy: PROGRAMS,
+  proxy: [...PROGRAMS, STACK],
   source: PROGRAMS,
-  'flow-control': [...PROGRAMS, ['packet-memory']],
+  enforce: [...PROGRAMS, STACK, VERSIONS],
+  'flow-control': [...PROGRAMS, STACK, ...QUEUE_DEPTH],
   'border-ports': PROGRAMS,
-  srv6: [...PROGRAMS, ['packet-memory'], ['seg6local']],
-  groups: PROGRAMS,
+  srv6: [...PROGRAMS, STACK, ...QUEUE_DEPTH, ['seg6local']],
+  groups: [...PROGRAMS, VERSIONS],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
 /** The kernel features whose absence keeps a part from running, as problems. Empty: the part can run. */
