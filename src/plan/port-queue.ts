@@ -9,7 +9,9 @@ import type { Facts, LinkFact, QdiscFact } from './facts.ts';
 export const READABLE_ROOTS: ReadonlySet<string> = new Set(['tbf', 'htb']);
 /** Roots with a qdisc for each transmit queue. */
 export const MULTIQUEUE_ROOTS: ReadonlySet<string> = new Set(['mq', 'mqprio']);
-/** At the root, and below one of those: kinds whose backlog is one number. What was compared with `tc`: test/kernels/. */
+/**
+ * At the root, and below one of those: kinds whose backlog is one number. What was compared with `tc`: test/kernels/.
+ */
 const READABLE: ReadonlySet<string> = new Set([...READABLE_ROOTS, 'fq_codel', 'fq', 'pfifo', 'bfifo']);
 /** What a queue gets whose own qdisc cannot be read. */
 const GIVEN = 'fq_codel';

@@ -19,7 +19,10 @@ const MODULE_FOLDERS =
   'kernel/net kernel/crypto kernel/lib kernel/fs kernel/drivers/infiniband kernel/drivers/virtio kernel/drivers/net ' +
   'kernel/arch/x86/crypto';
 
-/** Of Debian 12: the newest backported one, whose SoftRoCE serves READ requests too, or the one of the release. Of 11. */
+/**
+ * Of Debian 12: the newest backported one, whose SoftRoCE serves READ requests too, or the one of the release. Or the
+ * one of Debian 11.
+ */
 type GuestKernel = 'backported' | 'stock' | 'former';
 
 /** Memory of the guest's own, over what this machine has there. */

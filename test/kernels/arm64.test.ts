@@ -1,5 +1,5 @@
-// cnpd on arm64, as an emulated machine runs Debian 13: kernel, Node.js and libbpf of that architecture, and dist/ as it
-// was built here. Compiled programs are of no machine, and the kernel's types are found when they are loaded.
+// cnpd on arm64, as an emulated machine runs Debian 13: kernel, Node.js and libbpf of that architecture, and dist/ as
+// it was built here. Compiled programs are of no machine, and the kernel's types are found when they are loaded.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { type TestContext, afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Runs in a guest (monitored-port.test.ts, arm64.test.ts): a congested router with the programs of a monitored port. Prints what it
-// has seen, as JSON.
+// Runs in a guest (monitored-port.test.ts, arm64.test.ts): a congested router with the programs of a monitored port.
+// Prints what it has seen, as JSON.
 import type { SentNotification } from '../../src/model/notification.ts';
 import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';

@@ -51,7 +51,10 @@ async function port(name: string, address: string, kind = 'mq'): Promise<number>
 
 const root = (port: string): number[] => [qdiscs(port).find((qdisc) => qdisc.root)!.backlog];
 
-/** Sends other traffic in flows that spread over the queues and two traffic classes. An fq keeps packets that are to leave in half an hour. */
+/**
+ * Sends other traffic in flows that spread over the queues and two traffic classes. An fq keeps packets that are to
+ * leave in half an hour.
+ */
 const FLOOD = `
 import socket, struct, sys, time
 SO_PRIORITY, SO_TXTIME, CLOCK_MONOTONIC = 12, 61, 1
