@@ -36,7 +36,6 @@ describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian 11's k
       ['coarse-clock', 'boot Linux 5.11 or newer'],
       ['atomics', 'boot Linux 5.12 or newer'],
       ['function-memory', 'boot Linux 5.12 or newer'],
-      ['absent-function', 'boot Linux 5.16 or newer'],
       ['stack-memory', 'boot Linux 6.3 or newer, or a 6.1 from 6.1.100 on'],
       ['loop', 'boot Linux 5.17 or newer'],
       ['percpu-lookup', 'boot Linux 5.19 or newer'],
