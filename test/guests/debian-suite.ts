@@ -2,7 +2,7 @@
 // own apt stays as it is.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../support/run.ts';
+import { run, tryRun } from '../support/run.ts';
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
@@ -17,10 +17,12 @@ function mirror(): string {
 export class DebianSuite {
   readonly #options: readonly string[];
   readonly #folder: string;
+  readonly #name: string;
 
   /** @param folder for package lists, which are fetched once */
   constructor(folder: string, suite: string, architecture: string) {
     this.#folder = join(folder, `apt-${suite}-${architecture}`);
+    this.#name = `Debian's ${suite} for ${architecture}`;
     const file = (name: string): string => join(this.#folder, name);
     for (const name of ['lists/partial', 'archives/partial']) mkdirSync(file(name), { recursive: true });
     const source = `deb [arch=${architecture} signed-by=${KEYRING}] ${mirror()} ${suite} main`;
@@ -38,15 +40,23 @@ export class DebianSuite {
       'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
     ].flatMap((option) => ['-o', option]);
     if (!existsSync(file('fetched'))) {
-      run('apt-get', ...this.#options, 'update', '-qq');
+      this.#apt('apt-get', 'update', '-qq');
       writeFileSync(file('fetched'), '');
     }
   }
 
+  /** @throws Error with what apt has said last */
+  #apt(...command: readonly [string, ...string[]]): string {
+    const [program, ...args] = [...command, ...this.#options];
+    const { status, stdout, output } = tryRun(program!, ...args);
+    if (status !== 0) throw new Error(`${this.#name} cannot be had: ${output.split('\n').at(-1)}`);
+    return stdout;
+  }
+
   /** What a package without files of its own, such as linux-image-amd64, stands for. */
   behind(name: string): string {
-    const found = run('apt-cache', ...this.#options, 'depends', name).match(/Depends: (\S+)/)?.[1];
-    if (!found) throw new Error(`${name} depends on nothing in ${this.#folder}`);
+    const found = this.#apt('apt-cache', 'depends', name).match(/Depends: (\S+)/)?.[1];
+    if (!found) throw new Error(`${name} depends on nothing in ${this.#name}`);
     return found;
   }
 
@@ -55,14 +65,14 @@ export class DebianSuite {
     const folder = join(this.#folder, 'alone');
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
-    run('bash', '-euc', 'cd "$1"; shift; apt-get "$@"', 'sh', folder, ...this.#options, 'download', '-qq', name);
+    this.#apt('env', '-C', folder, 'apt-get', 'download', '-qq', name);
     unpack(folder, root);
   }
 
   /** Unpacks packages and all that they depend on. No script of theirs is run. */
   unpackWhole(names: readonly string[], root: string): void {
     const install = ['install', '-y', '-qq', '--download-only', '--no-install-recommends'];
-    run('apt-get', ...this.#options, ...install, ...names);
+    this.#apt('apt-get', ...install, ...names);
     unpack(join(this.#folder, 'archives'), root);
   }
 }
