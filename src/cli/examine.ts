@@ -17,6 +17,7 @@ import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { TC_H } from '../kernel/netlink/traffic-control.ts';
 import { Poller } from '../kernel/poller.ts';
+import { objectDir } from '../kernel/bpf/object-dir.ts';
 import { type KernelFeature, missingFeature, probeKernel } from '../kernel/probe.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
@@ -88,7 +89,7 @@ async function examineHeldPorts(intent: Intent): Promise<Check[]> {
   if (!intent.source?.enforce && !intent.flowControl) return [];
   try {
     return await withNetlink(async (netlink, poller) => {
-      const noFq = await missingFeature('fq', { poller });
+      const noFq = await missingFeature('fq', { poller, objectDir: objectDir() });
       const [links, addresses, qdiscs] = [await netlink.links(), await netlink.addresses(), await netlink.qdiscs()];
       const fqs = fqsOf(links.filter(({ name }) => intent.source?.enforce?.ports.includes(name)));
       return checkHeldPorts(
@@ -136,7 +137,7 @@ const NOTHING_LEARNED = { senders: NO_SENDER_PROXIES, sizes: () => ({ proxies4: 
 
 const readFacts = (intent: Intent | undefined): Promise<{ features: KernelFeature[]; facts: Facts }> =>
   withNetlink(async (netlink, poller) => {
-    const features = await probeKernel({ poller });
+    const features = await probeKernel({ poller, objectDir: objectDir() });
     return { features, facts: await readKernelFacts(netlink, features, intent) };
   });
 

@@ -13,6 +13,7 @@ import type { KernelFeature } from '../kernel/probe.ts';
 import type { Count, Log } from '../model/log.ts';
 import { prefixOf } from '../model/prefix.ts';
 import type { Facts, LinkFact, QdiscFact, Seg6LocalFact } from '../plan/facts.ts';
+import { MULTIQUEUE_ROOTS } from '../plan/port-queue.ts';
 
 /** The loopback also has a hardware address, all zeros. */
 const isEtherLike = ({ mac }: Link): boolean => mac.length === 6 && mac.some((byte) => byte !== 0);
@@ -32,12 +33,15 @@ const linkFact = (link: Link, speedBitPerS: number | undefined): LinkFact => ({
 const qdiscFact = (qdisc: Qdisc, all: readonly Qdisc[], htbBytesPerS: bigint | undefined): QdiscFact => ({
   ifindex: qdisc.ifindex,
   rootKind: qdisc.kind,
-  ...(qdisc.kind === 'mq' && { queueKinds: queuesBelow(qdisc, all).map(({ kind }) => kind) }),
+  ...(MULTIQUEUE_ROOTS.has(qdisc.kind) && {
+    queueKinds: queuesBelow(qdisc, all).map(({ kind }) => kind),
+    ...(qdisc.handle !== 0 && { rootHandle: (qdisc.handle >>> 16).toString(16) }),
+  }),
   ...(qdisc.tbf ? { limitBytes: qdisc.tbf.limit, rateBitPerS: Number(qdisc.tbf.rate) * 8 } : {}),
   ...(htbBytesPerS ? { rateBitPerS: Number(htbBytesPerS) * 8 } : {}),
 });
 
-/** Of an mq, those of the queues in use. Their parents are its classes, whose major number is its own. */
+/** Of an mq or mqprio, those of the queues in use. Their parents are its classes, whose major number is its own. */
 const queuesBelow = (mq: Qdisc, all: readonly Qdisc[]): Qdisc[] =>
   all
     .filter(({ ifindex, parent }) => ifindex === mq.ifindex && parent >>> 16 === mq.handle >>> 16)

@@ -1,8 +1,8 @@
 // The daemon's handles to the kernel: rtnetlink, the dataplane, and the monitor of changes.
-import { join } from 'node:path';
 import { type KernelWatch, readKernelFacts, watchKernel } from '../coordinator/kernel-facts.edge.ts';
 import type { Intent } from '../intent/intent.ts';
 import { makePinDirectory } from '../kernel/bpf/bpffs.ts';
+import { objectDir } from '../kernel/bpf/object-dir.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Poller } from '../kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
@@ -25,8 +25,6 @@ export interface KernelPartsDependencies {
   readonly onChange: () => void;
 }
 
-const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
-
 export class KernelParts {
   readonly rtnetlink: Rtnetlink;
   readonly dataplane: Dataplane;
@@ -48,7 +46,7 @@ export class KernelParts {
     makePinDirectory(bpfDir(runDir), linksDir(runDir));
     const rtnetlink = Rtnetlink.open({}, { poller });
     try {
-      return new KernelParts(rtnetlink, await probeKernel({ poller }), dependencies);
+      return new KernelParts(rtnetlink, await probeKernel({ poller, objectDir: objectDir() }), dependencies);
     } catch (error) {
       rtnetlink.close();
       throw error;

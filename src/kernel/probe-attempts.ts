@@ -1,9 +1,11 @@
 // The attempts by which probe.ts finds out whether the kernel has a feature. Each returns what it found, or throws an
 // Error with the reason why the feature is missing. All changes are made in the namespace of the context.
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { address, addressBytes } from '../model/address.ts';
 import { messageOf } from '../model/error-text.ts';
 import { prefix } from '../model/prefix.ts';
+import { BpfLoadError, openBpfObject } from './bpf/object.ts';
 import { NEEDED, missingCapabilities } from './capabilities.ts';
 import { libbpf } from './ffi/libbpf.ts';
 import { PinnedBuffer } from './ffi.ts';
@@ -18,6 +20,8 @@ import { RTM_QDISC } from './netlink/traffic-control.ts';
 export interface Context {
   readonly netns: Netns;
   readonly client: NetlinkClient;
+  /** Of the compiled programs. */
+  readonly objectDir: string;
 }
 
 /** The loopback of the attempts' namespace. */
@@ -44,6 +48,19 @@ export function typeInformation(): string {
   if (!existsSync('/sys/kernel/btf/vmlinux')) throw new Error('/sys/kernel/btf/vmlinux does not exist');
   return '/sys/kernel/btf/vmlinux';
 }
+
+/** Loads one of the programs of bpf/probe.bpf.c, which is no part of any other. What the verifier says is no help. */
+export const loads =
+  (program: string) =>
+  ({ objectDir }: Context): string => {
+    try {
+      openBpfObject(join(objectDir, 'probe.bpf.o'), { programs: [program] }).close();
+    } catch (error) {
+      if (!(error instanceof BpfLoadError)) throw error;
+      throw new Error(`the kernel refuses a program that uses this (${error.code})`, { cause: error });
+    }
+    return 'a program that uses this was loaded';
+  };
 
 function kernelFunction(name: string): string {
   const lib = libbpf();

@@ -18,6 +18,7 @@ import {
   capabilities,
   clsact,
   link,
+  loads,
   packetMemory,
   qdisc,
   seg6,
@@ -82,6 +83,55 @@ const PROBES: readonly Probe[] = [
         throw new Error('/proc/filesystems does not list bpf');
       return 'known to the kernel';
     },
+  },
+  {
+    name: 'coarse-clock',
+    required: true,
+    neededFor: 'all programs: the time at the price of a load (bpf_ktime_get_coarse_ns)',
+    remedy: 'boot Linux 5.11 or newer',
+    test: loads('coarse_clock'),
+  },
+  {
+    name: 'atomics',
+    required: true,
+    neededFor: 'all programs: atomic instructions that return what was there',
+    remedy: 'boot Linux 5.12 or newer',
+    test: loads('atomics'),
+  },
+  {
+    name: 'function-memory',
+    required: true,
+    neededFor: 'all programs: functions that take pointers to memory',
+    remedy: 'boot Linux 5.12 or newer',
+    test: loads('function_memory'),
+  },
+  {
+    name: 'absent-function',
+    required: false,
+    neededFor: 'monitored ports, held flows, flow control, SRv6 and groups: calls that newer kernels have',
+    remedy: 'boot Linux 5.16 or newer',
+    test: loads('absent_function'),
+  },
+  {
+    name: 'stack-memory',
+    required: false,
+    neededFor: 'monitored ports, the proxy, held flows, flow control and SRv6: reading the stack before it is written',
+    remedy: 'boot Linux 6.3 or newer, or a 6.1 from 6.1.100 on',
+    test: loads('stack_memory'),
+  },
+  {
+    name: 'loop',
+    required: false,
+    neededFor: 'monitored ports: loops by a function (bpf_loop)',
+    remedy: 'boot Linux 5.17 or newer',
+    test: loads('loop'),
+  },
+  {
+    name: 'percpu-lookup',
+    required: false,
+    neededFor: 'monitored ports: what other CPUs have counted (bpf_map_lookup_percpu_elem)',
+    remedy: 'boot Linux 5.19 or newer',
+    test: loads('percpu_lookup'),
   },
   {
     name: 'packet-memory',
@@ -168,8 +218,14 @@ const PROBES: readonly Probe[] = [
   },
 ];
 
+interface Dependencies {
+  readonly poller: Poller;
+  /** Of the compiled programs. */
+  readonly objectDir: string;
+}
+
 /** Probes every feature, one after another. Resolves even when some, or all, are missing. */
-export async function probeKernel(dependencies: { poller: Poller }): Promise<KernelFeature[]> {
+export async function probeKernel(dependencies: Dependencies): Promise<KernelFeature[]> {
   let netns: Netns;
   try {
     netns = Netns.create();
@@ -187,10 +243,7 @@ export async function probeKernel(dependencies: { poller: Poller }): Promise<Ker
 }
 
 /** One of them, if it is missing; undefined: it is there, or cannot be tried. */
-export async function missingFeature(
-  name: string,
-  dependencies: { poller: Poller },
-): Promise<KernelFeature | undefined> {
+export async function missingFeature(name: string, dependencies: Dependencies): Promise<KernelFeature | undefined> {
   let netns: Netns;
   try {
     netns = Netns.create();
@@ -205,12 +258,12 @@ export async function missingFeature(
 async function askAll(
   probes: readonly Probe[],
   netns: Netns,
-  dependencies: { poller: Poller },
+  { poller, objectDir }: Dependencies,
 ): Promise<KernelFeature[]> {
-  const client = NetlinkClient.open({ netns }, dependencies);
+  const client = NetlinkClient.open({ netns }, { poller });
   try {
     const features: KernelFeature[] = [];
-    for (const probe of probes) features.push(await ask(probe, { netns, client }));
+    for (const probe of probes) features.push(await ask(probe, { netns, client, objectDir }));
     return features;
   } finally {
     client.close();

@@ -4,11 +4,14 @@ import type { Intent } from '../intent/intent.ts';
 import type { EnforceIntent } from '../intent/source.ts';
 import type { Problem } from '../model/problem.ts';
 import type { EnforcePlan } from './source-plan.ts';
-import { type Facts, type LinkFact, findLink, interfaceMissing } from './facts.ts';
+import { type Facts, type LinkFact, findLink, interfaceMissing, missingFeatures } from './facts.ts';
 
 /** @param problems gets what is wrong with the ports. Returns undefined without a port, or if the rate is not known. */
 export function planEnforce({ source }: Intent, facts: Facts, problems: Problem[]): EnforcePlan | undefined {
   if (!source?.enforce) return undefined;
+  const missing = missingFeatures('enforce', facts).map((problem) => ({ ...problem, feature: 'source' }));
+  problems.push(...missing);
+  if (missing.length > 0) return undefined;
   const { enforce } = source;
   const links = enforce.ports.flatMap((name) => {
     const link = findLink(facts, name);

@@ -29,8 +29,10 @@ export interface LinkFact {
 export interface QdiscFact {
   readonly ifindex: number;
   readonly rootKind: string;
-  /** Below an mq: kinds of the transmit queues' qdiscs, those in use. */
+  /** Below an mq or mqprio: kinds of the transmit queues' qdiscs, those in use. */
   readonly queueKinds?: readonly string[];
+  /** Of these, the major number in hexadecimal, as `tc` shows it. Absent: the kernel has made it, without a handle. */
+  readonly rootHandle?: string;
   /** Depth at which the qdisc drops, bytes; known for TBF. */
   readonly limitBytes?: number;
   /**
@@ -132,16 +134,23 @@ export function addressRemedy(address: IpAddress, facts: Facts): string {
 }
 
 /** Part of cnpd → kernel features that it needs, each with its alternatives. */
-const PROGRAMS = [['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']] as const;
+const PROGRAMS = [
+  ...[['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']],
+  ...[['coarse-clock'], ['atomics'], ['function-memory']],
+] as const;
+const STACK = ['stack-memory'] as const;
+const VERSIONS = ['absent-function'] as const;
+const QUEUE_DEPTH = [['packet-memory'], VERSIONS] as const;
 const NEEDS = {
-  ports: [...PROGRAMS, ['packet-memory']],
+  ports: [...PROGRAMS, STACK, ['loop'], ['percpu-lookup'], ...QUEUE_DEPTH],
   notifications: PROGRAMS,
-  proxy: PROGRAMS,
+  proxy: [...PROGRAMS, STACK],
   source: PROGRAMS,
-  'flow-control': [...PROGRAMS, ['packet-memory']],
+  enforce: [...PROGRAMS, STACK, VERSIONS],
+  'flow-control': [...PROGRAMS, STACK, ...QUEUE_DEPTH],
   'border-ports': PROGRAMS,
-  srv6: [...PROGRAMS, ['packet-memory'], ['seg6local']],
-  groups: PROGRAMS,
+  srv6: [...PROGRAMS, STACK, ...QUEUE_DEPTH, ['seg6local']],
+  groups: [...PROGRAMS, VERSIONS],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
 /** The kernel features whose absence keeps a part from running, as problems. Empty: the part can run. */

@@ -46,6 +46,21 @@ test('one queue below an mq that cannot be read makes the sum wrong', () => {
   expect(queueOf(eth0, { rootKind: 'mq' })).toMatchObject({ problem: expect.stringContaining('no qdisc below it') });
 });
 
+test('below an mqprio likewise; its traffic classes stay when its queues are replaced', () => {
+  const root = { rootKind: 'mqprio', rootHandle: '8001', queueKinds: queues(12) };
+  expect(queueOf(eth0, root)).toMatchObject({
+    ...{ readable: true, multiqueue: true },
+    measured: expect.stringMatching(/^the sum over 12 transmit queues \(12 fq_codel\) below mqprio, /),
+  });
+  expect(queueOf(eth0, { ...root, queueKinds: queues(12, 'pfifo_fast') })).toMatchObject({
+    readable: false,
+    problem: expect.stringMatching(/^the root qdisc of eth0 is mqprio with pfifo_fast below it, /),
+    remedy:
+      'give each queue an fq_codel: `for queue in $(seq 12); do tc qdisc replace dev eth0 ' +
+      'parent 8001:$(printf %x $queue) fq_codel; done`; or give it a TBF',
+  });
+});
+
 test('queues are summed up to the limit of the program', () => {
   const limit = /#define MOST_QUEUES (\d+)/.exec(readFileSync('bpf/lib/detector/port-depth.h', 'utf8'))![1];
   expect(String(MOST_QUEUES)).toBe(limit);

@@ -3,12 +3,18 @@
 import type { Facts, LinkFact, QdiscFact } from './facts.ts';
 
 /**
- * Qdiscs that keep their backlog as one number, which a program can read. pfifo_fast counts per CPU and reads 0; mq and
- * noqueue have no queue themselves.
+ * Qdiscs that keep their backlog as one number, which a program can read. pfifo_fast counts per CPU and reads 0; mq,
+ * mqprio and noqueue have no queue themselves.
  */
 export const READABLE_ROOTS: ReadonlySet<string> = new Set(['tbf', 'htb']);
-/** At the root, and below an mq: kinds whose backlog is one number. What was compared with `tc`: test/kernels/. */
+/** Roots with a qdisc for each transmit queue. */
+export const MULTIQUEUE_ROOTS: ReadonlySet<string> = new Set(['mq', 'mqprio']);
+/**
+ * At the root, and below one of those: kinds whose backlog is one number. What was compared with `tc`: test/kernels/.
+ */
 const READABLE: ReadonlySet<string> = new Set([...READABLE_ROOTS, 'fq_codel', 'fq', 'pfifo', 'bfifo']);
+/** What a queue gets whose own qdisc cannot be read. */
+const GIVEN = 'fq_codel';
 /** Transmit queues that the program sums, at most: MOST_QUEUES. */
 export const MOST_QUEUES = 256;
 
@@ -22,14 +28,14 @@ export type PortQueue =
 /** @param tbf what gives the port a queue of its own */
 export function portQueue(link: LinkFact, facts: Pick<Facts, 'links' | 'qdiscs'>, tbf: string): PortQueue {
   const root = facts.qdiscs.find(({ ifindex }) => ifindex === link.ifindex);
-  if (root?.rootKind === 'mq') return multiqueue(link.name, root, tbf);
+  if (root && MULTIQUEUE_ROOTS.has(root.rootKind)) return multiqueue(link.name, root, tbf);
   if (root && READABLE.has(root.rootKind))
     return { readable: true, root, multiqueue: false, measured: `its root, ${root.rootKind}` };
   return queueBelow(link, root?.rootKind, facts, tbf) ?? unreadable(link.name, root?.rootKind, tbf);
 }
 
 function multiqueue(name: string, root: QdiscFact, tbf: string): PortQueue {
-  const { queueKinds: kinds = [] } = root;
+  const { rootKind, queueKinds: kinds = [] } = root;
   const counts = new Map<string, number>();
   for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const other = [...counts.keys()].filter((kind) => !READABLE.has(kind));
@@ -37,17 +43,15 @@ function multiqueue(name: string, root: QdiscFact, tbf: string): PortQueue {
     return {
       readable: false,
       problem:
-        `the root qdisc of ${name} is mq with ${other.join(', ') || 'no qdisc'} below it, ` +
+        `the root qdisc of ${name} is ${rootKind} with ${other.join(', ') || 'no qdisc'} below it, ` +
         'whose queue depth cannot be read; the port is not monitored',
-      remedy:
-        `give each queue an fq_codel: \`sysctl -w net.core.default_qdisc=fq_codel\`, then ` +
-        `\`tc qdisc replace dev ${name} root handle ${NEW_HANDLE}: mq\`; or ${tbf}`,
+      remedy: `give each queue an ${GIVEN}: ${givenEach(name, root)}; or ${tbf}`,
     };
   if (kinds.length > MOST_QUEUES)
     return {
       readable: false,
       problem:
-        `${name} has ${kinds.length} transmit queues below its mq, and cnpd sums at most ${MOST_QUEUES}; ` +
+        `${name} has ${kinds.length} transmit queues below its ${rootKind}, and cnpd sums at most ${MOST_QUEUES}; ` +
         'the port is not monitored',
       remedy: `\`ethtool -L ${name} combined ${MOST_QUEUES}\` or fewer; or ${tbf}`,
     };
@@ -57,10 +61,21 @@ function multiqueue(name: string, root: QdiscFact, tbf: string): PortQueue {
     root,
     multiqueue: true,
     measured:
-      `the sum over ${kinds.length} transmit queues (${of}) below mq, ` +
+      `the sum over ${kinds.length} transmit queues (${of}) below ${rootKind}, ` +
       `at most a kernel tick and ${kinds.length} packets of a CPU old`,
   };
 }
+
+/**
+ * An mqprio has been given traffic classes, which it keeps: only what is below is replaced. An mq has nothing to lose,
+ * and one that the kernel has made has no handle by which its queues could be named.
+ */
+const givenEach = (name: string, { rootKind, rootHandle, queueKinds = [] }: QdiscFact): string =>
+  rootKind === 'mqprio' && rootHandle !== undefined && queueKinds.length > 0
+    ? `\`for queue in $(seq ${queueKinds.length}); do tc qdisc replace dev ${name} ` +
+      `parent ${rootHandle}:$(printf %x $queue) ${GIVEN}; done\``
+    : `\`sysctl -w net.core.default_qdisc=${GIVEN}\`, then ` +
+      `\`tc qdisc replace dev ${name} root handle ${NEW_HANDLE}: mq\``;
 
 /** VLANs, bonds and bridges keep no packets: the interfaces below them do. */
 function queueBelow(

@@ -93,6 +93,19 @@ test('LHCNP-5.6-d: flows are held at the ports that are declared, at their rate'
   });
 });
 
+test('on a kernel whose verifier refuses the programs that hold, hosts hear of their notifications instead', () => {
+  const features = [{ name: 'stack-memory', ok: false, detail: 'EINVAL', remedy: 'boot Linux 6.3' }];
+  const { source, problems } = planned(HELD, { ...FACTS, features });
+  expect(source).toMatchObject({ senders: [{ action: 'convert' }, { action: 'pass' }] });
+  expect(source!.enforce).toBeUndefined();
+  expect(problems).toEqual([
+    {
+      ...{ code: 'kernel.feature-missing', feature: 'source', remedy: 'boot Linux 6.3' },
+      problem: 'this kernel lacks stack-memory, required for enforce: EINVAL',
+    },
+  ]);
+});
+
 test('without a declared rate it is that of the slowest link; if one is not known, nothing is held', () => {
   const undeclared = HELD.replace(', bandwidth: 10Gbit', '');
   const links = (speeds: Readonly<Record<string, number>>): typeof FACTS => ({

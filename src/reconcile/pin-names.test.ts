@@ -4,8 +4,10 @@ import { isMapPin } from './pin-names.ts';
 
 const BPF = new URL('../../bpf/', import.meta.url);
 const sources = (readdirSync(BPF, { recursive: true }) as string[])
-  // Those of the bench and of the lab's lossy wire are not pinned.
-  .filter((name) => /\.[ch]$/.test(name) && !name.startsWith('bench/') && name !== 'lossy-wire.bpf.c')
+  // Those of the bench, of the lab's lossy wire and of the probe are not pinned.
+  .filter(
+    (name) => /\.[ch]$/.test(name) && !name.startsWith('bench/') && !['lossy-wire.bpf.c', 'probe.bpf.c'].includes(name),
+  )
   .map((name) => readFileSync(new URL(name, BPF), 'utf8'));
 const declared = sources.flatMap((source) => [
   ...[...source.matchAll(/^\} (\w+) SEC\("\.maps"\)/gm)].map((found) => found[1]!),

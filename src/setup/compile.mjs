@@ -1,7 +1,7 @@
 // Runs a bundle (src/setup/programs.mjs) with the arguments that follow it, loads what it would load later, and leaves
 // beside it what V8 has compiled meanwhile, for src/setup/start.mjs.
 import { renameSync, writeFileSync } from 'node:fs';
-import { load } from './start.mjs';
+import { compiledBeside, load } from './start.mjs';
 
 process.argv.splice(1, 1);
 const file = process.argv[1];
@@ -9,7 +9,7 @@ const { script, run } = load(file);
 process.on('exit', () => {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, script.createCachedData());
-  renameSync(unfinished, `${file}.compiled`);
+  renameSync(unfinished, compiledBeside(file));
 });
 const { status, later } = run();
 await Promise.all([status, later()]);

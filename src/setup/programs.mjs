@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
+import { compiledBeside } from './start.mjs';
 
 /**
  * By name. `main`: the module that runs, and may export `status`, a promise of the exit code. `later`: modules that it
@@ -32,7 +33,7 @@ const entry = ({ main, later }) =>
 
 /** What V8 has compiled of a bundle after its trial. The exit code does not matter: some trials are refused. */
 async function compile(file, trial) {
-  const compiled = `${file}.compiled`;
+  const compiled = compiledBeside(file);
   rmSync(compiled, { force: true });
   const env = { ...process.env, NODE_OPTIONS: '' };
   const said = await new Promise((done) => {

@@ -1,6 +1,7 @@
 // How a program of dist/ starts: its bundle is one script, and beside it lies what V8 had compiled of it when it was
 // built (src/setup/programs.mjs). To compile it anew takes longer than all else that a start does. What another V8 has
-// compiled is refused by V8, and the script is compiled as usual.
+// compiled is refused by V8, and the script is compiled as usual. V8 does not ask for which processor it was: V8 of an
+// arm64 crashes over what an x64 has compiled. So the name of the file says that.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -24,9 +25,12 @@ export function load(file, cachedData) {
   return { script, run };
 }
 
+/** Beside a bundle: what V8 has compiled of it for processors of this kind. */
+export const compiledBeside = (file) => `${file}.${process.arch}.compiled`;
+
 function compiledOf(file) {
   try {
-    return readFileSync(`${file}.compiled`);
+    return readFileSync(compiledBeside(file));
   } catch {
     return undefined;
   }

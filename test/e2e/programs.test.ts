@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { PROGRAMS } from '../../src/setup/programs.mjs';
+import { compiledBeside } from '../../src/setup/start.mjs';
 
 const REPOSITORY = new URL('../..', import.meta.url).pathname;
 const FILE = join(REPOSITORY, 'containerlab/proxy/leaf1/cnpd.yaml');
@@ -28,7 +29,7 @@ test.each(Object.keys(PROGRAMS))('%s: V8 takes what it compiled at the build', (
     '-e',
     `import { readFileSync } from 'node:fs';
      import { load } from './src/setup/start.mjs';
-     const { script } = load('${bundle}', readFileSync('${bundle}.compiled'));
+     const { script } = load('${bundle}', readFileSync('${compiledBeside(bundle)}'));
      process.stdout.write(String(script.cachedDataRejected));`,
   );
   expect(stderr).toBe('');
@@ -49,8 +50,8 @@ test.each<[string, (whole: Buffer) => Buffer | undefined]>([
   cpSync(join(REPOSITORY, 'package.json'), join(copy, 'package.json'));
   cpSync(join(REPOSITORY, 'dist/cnpd.js'), join(copy, 'dist/cnpd.js'));
   cpSync(bundle, copied);
-  const content = spoil(readFileSync(`${bundle}.compiled`));
-  if (content) writeFileSync(`${copied}.compiled`, content);
+  const content = spoil(readFileSync(compiledBeside(bundle)));
+  if (content) writeFileSync(compiledBeside(copied), content);
   expect(run(join(copy, 'dist/cnpd.js'), 'check', FILE)).toMatchObject({
     status: 0,
     stdout: `${FILE}: ok\n`,

@@ -35,10 +35,13 @@ export class Guest {
   readonly #process: ChildProcess;
   readonly #control: string;
   #scripts = 0;
+  /** The root of a guest of another architecture. */
+  readonly root: string | undefined;
 
-  private constructor(process: ChildProcess, control: string) {
+  private constructor(process: ChildProcess, control: string, root: string | undefined) {
     this.#process = process;
     this.#control = control;
+    this.root = root;
   }
 
   /**
@@ -49,7 +52,7 @@ export class Guest {
     const child = spawn(qemu(image, control, devices));
     let errors = '';
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (errors += text));
-    const guest = new Guest(child, control);
+    const guest = new Guest(child, control, image.arm64?.root);
     try {
       await until(
         `the guest ${name} is up`,
@@ -61,8 +64,9 @@ export class Guest {
         BOOT_LIMIT_MS,
       );
     } catch (error) {
+      const console = guest.console(); // stop() removes it
       await guest.stop();
-      throw new Error(`${(error as Error).message}\n${guest.console()}`, { cause: error });
+      throw new Error(`${(error as Error).message}\n${console}`, { cause: error });
     }
     return guest;
   }
@@ -119,14 +123,18 @@ export class Guest {
   }
 }
 
-function qemu({ kernel, initialRamDisk }: GuestImage, control: string, devices: readonly string[]): string[] {
+function qemu({ kernel, initialRamDisk, arm64 }: GuestImage, control: string, devices: readonly string[]): string[] {
+  const [machine, console] = arm64
+    ? [['qemu-system-aarch64', '-machine', 'virt', '-cpu', 'max,pauth-impdef=on'], 'ttyAMA0']
+    : [['qemu-system-x86_64', '-cpu', 'max'], 'ttyS0'];
   return [
-    'qemu-system-x86_64',
-    ...['-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '1', '-m', `${MEMORY_MB}`],
+    ...machine,
+    ...['-accel', 'tcg,thread=multi', '-smp', '1', '-m', `${MEMORY_MB}`],
     ...['-display', 'none', '-no-reboot', '-nodefaults', '-serial', `file:${join(control, 'console')}`],
     ...['-kernel', kernel, '-initrd', initialRamDisk],
-    ...['-append', 'console=ttyS0 quiet panic=-1 rdinit=/init mitigations=off'],
-    ...['-virtfs', 'local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap'],
+    ...['-append', `console=${console} quiet panic=-1 rdinit=/init mitigations=off`],
+    '-virtfs',
+    `local,path=${arm64?.root ?? '/'},mount_tag=host,security_model=none,readonly=on,multidevs=remap`,
     ...['-virtfs', `local,path=${control},mount_tag=ctl,security_model=none`],
     ...devices,
   ];

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DebianSuite } from './debian-suite.ts';
 
 /** Package → a file that proves that it is installed. */
 type Packages = Readonly<Record<string, string>>;
@@ -14,10 +15,15 @@ const PACKAGES: Packages = {
 };
 /** The guest's devices and its root. */
 const MODULES = ['virtio_pci', '9pnet_virtio', '9p'] as const;
-const MODULE_FOLDERS = 'kernel/net kernel/crypto kernel/lib kernel/fs kernel/drivers/infiniband kernel/drivers/virtio';
+const MODULE_FOLDERS =
+  'kernel/net kernel/crypto kernel/lib kernel/fs kernel/drivers/infiniband kernel/drivers/virtio kernel/drivers/net ' +
+  'kernel/arch/x86/crypto';
 
-/** Of Debian 12: the newest backported one, whose SoftRoCE serves READ requests too, or the one of the release. */
-type GuestKernel = 'backported' | 'stock';
+/**
+ * Of Debian 12: the newest backported one, whose SoftRoCE serves READ requests too, or the one of the release. Or the
+ * one of Debian 11.
+ */
+type GuestKernel = 'backported' | 'stock' | 'former';
 
 /** Memory of the guest's own, over what this machine has there. */
 const OWN_FOLDERS = ['/tmp', '/run', '/mnt', '/dev/shm'];
@@ -39,6 +45,11 @@ export interface GuestImage {
   readonly kernel: string;
   readonly initialRamDisk: string;
   readonly version: string;
+  /** Absent: this machine's. */
+  readonly arm64?: {
+    /** Its root. */
+    readonly root: string;
+  };
 }
 
 function run(command: string, ...args: string[]): string {
@@ -49,28 +60,39 @@ function run(command: string, ...args: string[]): string {
 
 const shell = (script: string): string => run('bash', '-euc', script);
 
+/** Installs what is missing. */
+export function installPackages(packages: Packages): void {
+  const missing = Object.entries(packages).filter(([, file]) => !existsSync(file));
+  if (missing.length === 0) return;
+  run('apt-get', 'update', '-qq');
+  shell(`DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \\
+    ${missing.map(([name]) => name).join(' ')} >/dev/null`);
+}
+
 /** Installs what is missing and makes the image in `folder`, once. @throws Error that names the failed command */
 export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage {
   const elsewhere = [...OWN_FOLDERS, ...(needs.hidden ?? [])];
   if (elsewhere.some((own) => `${folder}/`.startsWith(`${own}/`)))
     throw new Error(`a guest does not see ${folder}: it has ${elsewhere.join(', ')} of its own. Move the repository`);
   mkdirSync(folder, { recursive: true });
-  const missing = Object.entries({ ...PACKAGES, ...needs.packages }).filter(([, file]) => !existsSync(file));
-  if (missing.length > 0) {
-    run('apt-get', 'update', '-qq');
-    shell(`DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \\
-      ${missing.map(([name]) => name).join(' ')} >/dev/null`);
-  }
-  const version = unpackKernel(folder, needs.kernel ?? 'backported');
+  installPackages({ ...PACKAGES, ...needs.packages });
+  const kernel = needs.kernel ?? 'backported';
+  const version = unpackKernel(
+    folder,
+    kernel === 'former'
+      ? kernelOf(() => new DebianSuite(folder, 'bullseye', 'amd64'), 'linux-image-amd64')
+      : ownKernel(folder, kernel),
+  );
   // Another list of modules needs another one.
   const modules = createHash('sha256').update(needs.modules.join()).digest('hex').slice(0, 8);
   const initialRamDisk = join(folder, `initramfs-${version}-${modules}.gz`);
-  if (!existsSync(initialRamDisk)) makeInitialRamDisk(folder, version, initialRamDisk, needs.modules);
-  writeFileSync(join(folder, 'guest.sh'), firstProcess(needs.begin ?? ''), { mode: 0o755 });
+  const first = join(folder, 'guest.sh');
+  if (!existsSync(initialRamDisk)) makeInitialRamDisk(folder, version, initialRamDisk, { names: needs.modules, first });
+  writeFileSync(first, firstProcess(needs.begin ?? ''), { mode: 0o755 });
   return { version, initialRamDisk, kernel: join(folder, 'kernel', 'boot', `vmlinuz-${version}`) };
 }
 
-function kernelPackage(kernel: GuestKernel): string {
+function kernelPackage(kernel: 'backported' | 'stock'): string {
   const backported = run('apt-cache', 'search', '--names-only', '^linux-image-6[.]12[.][0-9]+[+]deb12-amd64$')
     .split('\n')
     .map((line) => line.split(' ')[0]!)
@@ -82,20 +104,42 @@ function kernelPackage(kernel: GuestKernel): string {
   return name;
 }
 
-function unpackKernel(folder: string, kernel: GuestKernel): string {
+/** Unpacks a kernel into `folder`, once. @param into unpacks it and returns its version */
+export function unpackKernel(folder: string, into: (target: string) => string): string {
   const root = join(folder, 'kernel');
   const found = existsSync(join(root, 'boot')) && readdirSync(join(root, 'boot')).find((f) => f.startsWith('vmlinuz-'));
   if (found) return found.slice('vmlinuz-'.length);
-  const name = kernelPackage(kernel);
-  const version = name.slice('linux-image-'.length);
   const partial = join(folder, 'kernel.partial');
   rmSync(partial, { recursive: true, force: true });
-  shell(`cd ${folder} && apt-get download -qq ${name} && dpkg-deb -x ${name}_*.deb ${partial} && rm ${name}_*.deb`);
-  const modules = `${partial}/lib/modules/${version}`;
-  shell(`cd ${modules} && find ${MODULE_FOLDERS} kernel/drivers/net kernel/arch/x86/crypto -name '*.ko.xz' -print0 |
-    xargs -0r unxz && busybox depmod -b ${partial} ${version}`);
+  const version = into(partial);
+  unpackModules(partial, version);
   shell(`mv ${partial} ${root}`);
   return version;
+}
+
+/** The kernel of another suite or architecture. */
+export const kernelOf =
+  (suite: () => DebianSuite, metapackage: string) =>
+  (target: string): string => {
+    const packages = suite();
+    const name = packages.behind(metapackage);
+    packages.unpackAlone(name, target);
+    return name.slice('linux-image-'.length);
+  };
+
+const ownKernel =
+  (folder: string, kernel: 'backported' | 'stock') =>
+  (target: string): string => {
+    const name = kernelPackage(kernel);
+    shell(`cd ${folder} && apt-get download -qq ${name} && dpkg-deb -x ${name}_*.deb ${target} && rm ${name}_*.deb`);
+    return name.slice('linux-image-'.length);
+  };
+
+function unpackModules(root: string, version: string): void {
+  // Since Debian 13 a kernel's files are in /usr.
+  shell(`cd ${root} && { test -e lib || ln -s usr/lib lib; } && cd lib/modules/${version} && for folder in ${MODULE_FOLDERS}; do
+      test ! -e $folder || find $folder -name '*.ko.xz' -print0 | xargs -0r unxz
+    done; busybox depmod -b ${root} ${version}`);
 }
 
 /** Modules in an order in which each comes behind those that it needs. */
@@ -118,14 +162,27 @@ function moduleFiles(modules: string, names: readonly string[]): string[] {
   return [...ordered];
 }
 
-function makeInitialRamDisk(folder: string, version: string, target: string, names: readonly string[]): void {
+interface InitialRamDisk {
+  readonly names: readonly string[];
+  /** What the guest runs first, in its root. */
+  readonly first: string;
+  readonly busybox?: string;
+}
+
+/** Of the kernel that is unpacked in `folder`. */
+export function makeInitialRamDisk(
+  folder: string,
+  version: string,
+  target: string,
+  { names, first, busybox = '/usr/bin/busybox' }: InitialRamDisk,
+): void {
   const modules = join(folder, 'kernel', 'lib', 'modules', version);
   const files = moduleFiles(modules, names);
   const root = join(folder, 'initramfs');
   rmSync(root, { recursive: true, force: true });
   for (const name of ['bin', 'proc', 'sys', 'dev', 'new', 'm']) mkdirSync(join(root, name), { recursive: true });
   shell(
-    `cp /usr/bin/busybox ${root}/bin && cd ${root}/bin && for a in sh mount insmod switch_root; do ln -s busybox $a; done`,
+    `cp ${busybox} ${root}/bin && cd ${root}/bin && for a in sh mount insmod switch_root; do ln -s busybox $a; done`,
   );
   shell(`cd ${modules} && cp ${files.join(' ')} ${root}/m/`);
   const inserts = files.map((file) => `insmod /m/${file.split('/').at(-1)} 2>/dev/null`);
@@ -135,7 +192,7 @@ function makeInitialRamDisk(folder: string, version: string, target: string, nam
 mount -t proc p /proc; mount -t sysfs s /sys; mount -t devtmpfs d /dev
 ${inserts.join('\n')}
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144,cache=loose host /new
-exec switch_root /new ${join(folder, 'guest.sh')}
+exec switch_root /new ${first}
 `,
     { mode: 0o755 },
   );
@@ -145,7 +202,7 @@ exec switch_root /new ${join(folder, 'guest.sh')}
 }
 
 /** The guest's first process: it runs the scripts that are put into its control folder, which is /mnt. */
-const firstProcess = (begin: string): string => `#!/bin/bash
+export const firstProcess = (begin: string): string => `#!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t devtmpfs d /dev
 for folder in ${OWN_FOLDERS.join(' ')}; do mkdir -p $folder; mount -t tmpfs t $folder; done

@@ -14,7 +14,7 @@ async function features(): Promise<Map<string, KernelFeature>> {
     },
   });
   try {
-    return new Map((await probeKernel({ poller })).map((f) => [f.name, f]));
+    return new Map((await probeKernel({ poller, objectDir: 'dist/bpf' })).map((f) => [f.name, f]));
   } finally {
     poller.close();
   }
@@ -63,7 +63,7 @@ describe('probeKernel', () => {
       import { Poller } from './src/kernel/poller.ts';
       import { probeKernel } from './src/kernel/probe.ts';
       const poller = Poller.open({ onError: (e) => { throw e; } });
-      console.log(JSON.stringify(await probeKernel({ poller })));
+      console.log(JSON.stringify(await probeKernel({ poller, objectDir: 'dist/bpf' })));
       poller.close();`;
     const run = spawnSync(
       'setpriv',

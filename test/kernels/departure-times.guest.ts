@@ -473,7 +473,9 @@ const poller = Poller.open({
     throw error;
   },
 });
-const features = (await probeKernel({ poller })).filter(({ name }) => ['fq', 'htb', 'tcx'].includes(name));
+const features = (await probeKernel({ poller, objectDir: join(object('hold'), '..') })).filter(({ name }) =>
+  ['fq', 'htb', 'tcx'].includes(name),
+);
 poller.close();
 const seen: Record<string, unknown> = { features };
 for (const scenario of [queues, unfit, rate, pause, order, dead, both, enforcement, life, vanished])

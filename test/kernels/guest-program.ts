@@ -1,11 +1,14 @@
 // Builds a program for a guest, and runs it there. One file: a guest reads this machine's files slowly.
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { CNPD } from '../guests/arm64-image.ts';
 import type { Guest } from '../guests/guest.ts';
 
 const REPOSITORY = new URL('../..', import.meta.url).pathname;
 /** As deep below the repository as test/bpf/support, whose files name compiled programs from where they are. */
-const FOLDER = join(REPOSITORY, 'out', 'kernels', 'programs');
+const PROGRAMS = 'out/kernels/programs';
+const FOLDER = join(REPOSITORY, PROGRAMS);
 
 /** Undefined where there can be guests. */
 export const WHY_NOT =
@@ -19,7 +22,11 @@ export async function runInGuest(guest: Guest, name: string, limitMs: number): P
     ...{ bundle: true, platform: 'node', target: 'node20', format: 'esm', external: ['koffi'], logLevel: 'warning' },
     banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
   });
-  const output = await guest.run(`${process.execPath} ${outfile}`, limitMs);
+  const { root } = guest;
+  if (root !== undefined) cpSync(outfile, join(root, CNPD, PROGRAMS, `${name}.mjs`));
+  const command =
+    root === undefined ? [process.execPath, outfile] : ['/usr/bin/node', join(CNPD, PROGRAMS, `${name}.mjs`)];
+  const output = await guest.run(command.join(' '), limitMs);
   const last = output.trimEnd().split('\n').at(-1)!;
   return JSON.parse(last);
 }

@@ -1,33 +1,22 @@
-// Runs in a guest (monitored-port.test.ts): a congested router with the programs of a monitored port. Prints what it
-// has seen, as JSON.
-import { openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { Poller } from '../../src/kernel/poller.ts';
-import { probeKernel } from '../../src/kernel/probe.ts';
-import { messageOf } from '../../src/model/error-text.ts';
-import { CongestedRouter, PROXY6, object } from '../bpf/support/congested-router.ts';
+// Runs in a guest (monitored-port.test.ts, arm64.test.ts): a congested router with the programs of a monitored port.
+// Prints what it has seen, as JSON.
+import type { SentNotification } from '../../src/model/notification.ts';
+import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';
+import { type Loading, whatLoads } from './loading.ts';
 
-const poller = Poller.open({
-  onError: (error) => {
-    throw error;
-  },
-});
-const features = await probeKernel({ poller });
-poller.close();
+type Sent = Pick<SentNotification, 'format' | 'queueBytes'>;
 
-const objects = Object.fromEntries(
-  ['egress', 'proxy', 'guard', 'srv6', 'source', 'hold', 'multicast'].map((name) => {
-    try {
-      openBpfObject(object(name)).close();
-      return [name, 'loaded'];
-    } catch (error) {
-      return [name, messageOf(error)];
-    }
-  }),
-);
+interface Monitored {
+  /** Notifications below the threshold. */
+  readonly below: number;
+  readonly sent: readonly { readonly sent: readonly Sent[]; readonly depth: number }[];
+}
+
+export type MonitoredPort = Loading & { readonly monitored: Monitored };
 
 /** The depth that the program sees, and that of `tc`, for the same queue; and what is sent in each format. */
-async function monitored(): Promise<object> {
+async function monitored(): Promise<Monitored> {
   const r = await CongestedRouter.create();
   try {
     r.lacking();
@@ -41,7 +30,7 @@ async function monitored(): Promise<object> {
     r.send(frame(data()));
     const below = r.records().length;
     await r.fill(150_000);
-    const sent: object[] = [];
+    const sent: { sent: Sent[]; depth: number }[] = [];
     for (const format of ['proxy', 'fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'] as const) {
       r.policies(['::/0', [format]]);
       r.clear();
@@ -57,4 +46,5 @@ async function monitored(): Promise<object> {
   }
 }
 
-process.stdout.write(`${JSON.stringify({ features, objects, monitored: await monitored() })}\n`);
+const seen: MonitoredPort = { ...(await whatLoads()), monitored: await monitored() };
+process.stdout.write(`${JSON.stringify(seen)}\n`);

@@ -6,25 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Guest, emptyFolder } from '../guests/guest.ts';
 import { prepareGuestImage } from '../guests/image.ts';
 import { WHY_NOT, runInGuest } from './guest-program.ts';
+import type { MonitoredPort } from './monitored-port.guest.ts';
 
 const FOLDER = join(new URL('../..', import.meta.url).pathname, 'out', 'kernels-stock');
 /** A guest computes many times slower than a processor. */
 const LIMIT_MS = 480_000;
 
-interface Seen {
-  readonly features: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
-  readonly objects: Readonly<Record<string, string>>;
-  readonly monitored: {
-    readonly below: number;
-    readonly sent: readonly {
-      readonly sent: readonly { readonly format: string; readonly queueBytes: number }[];
-      readonly depth: number;
-    }[];
-  };
-}
-
 let guest: Guest;
-let seen: Seen;
+let seen: MonitoredPort;
 
 describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian 12's own kernel", () => {
   beforeAll(async () => {
@@ -37,7 +26,7 @@ describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian 12's o
       ...{ name: image.version, image, control: emptyFolder(join(FOLDER, 'monitored-port')) },
       spawn: ([command, ...args]) => spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe'] }),
     });
-    seen = (await runInGuest(guest, 'monitored-port', LIMIT_MS)) as Seen;
+    seen = (await runInGuest(guest, 'monitored-port', LIMIT_MS)) as MonitoredPort;
   }, 2 * LIMIT_MS);
   afterAll(() => guest?.stop());
 

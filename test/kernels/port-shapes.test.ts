@@ -15,17 +15,24 @@ const MODULES = [
   'sch_tbf',
   'sch_fq',
   'sch_fq_codel',
+  'sch_mqprio',
   'sch_ingress',
   'cls_bpf',
   '8021q',
   'bonding',
   'virtio_net',
 ];
-/** A card whose device empties its ring four seconds after the first packet. */
-const CARD = [
-  ...['-netdev', 'user,id=slow,restrict=on'],
-  ...['-device', 'virtio-net-pci,netdev=slow,tx=timer,x-txtimer=4000000000'],
-];
+/** A card whose device sends into a socket that nobody reads. */
+const CARD_SOCKET = 9;
+const CARD = ['-netdev', `socket,id=stuck,fd=${CARD_SOCKET}`, '-device', 'virtio-net-pci,netdev=stuck'];
+const WITH_SOCKET = `
+import os, socket, sys
+card, unread = socket.socketpair()
+card.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+os.set_inheritable(unread.fileno(), True)
+os.dup2(card.fileno(), ${CARD_SOCKET})
+os.execvp(sys.argv[1], sys.argv[1:])
+`;
 
 interface Measured {
   readonly queues: readonly number[];
@@ -41,9 +48,11 @@ interface Seen {
   readonly tbf: Measured;
   readonly fq: Measured;
   readonly shared: { readonly depth: number; readonly seen: readonly number[] };
+  readonly classes: Measured;
+  readonly fast: Readonly<Record<'mq' | 'mqprio', { readonly queues: number; [when: string]: unknown }>>;
   readonly vlan: readonly boolean[];
   readonly bond: readonly boolean[];
-  readonly single: readonly (Pick<Measured, 'depth' | 'at' | 'above'> & { readonly kind: string })[];
+  readonly single: readonly (Pick<Measured, 'depth' | 'empty' | 'at' | 'above'> & { readonly kind: string })[];
   readonly lower: Readonly<Record<'vlan' | 'port' | 'bond' | 'slave', { ifindex: number; [field: string]: unknown }>>;
 }
 
@@ -59,25 +68,39 @@ describe.skipIf(WHY_NOT !== undefined).each([
     guest = await Guest.boot({
       ...{ name: image.version, image, control: emptyFolder(join(OUT, folder, 'port-shapes')) },
       devices: CARD,
-      spawn: ([command, ...args]) => spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe'] }),
+      spawn: (command) => spawn('python3', ['-c', WITH_SOCKET, ...command], { stdio: ['ignore', 'ignore', 'pipe'] }),
     });
     seen = (await runInGuest(guest, 'port-shapes', LIMIT_MS)) as Seen;
   }, 2 * LIMIT_MS);
   afterAll(() => guest?.stop());
 
-  test.each(['tbf', 'fq'] as const)('LHCNP-5.3.1-a: below an mq, the depth is the sum over its queues: %s', (child) => {
-    const { queues, depth, root, empty, at, above, fact } = seen[child];
+  test.each([
+    ['mq', 'tbf', 'tbf'],
+    ['mq', 'fq', 'fq'],
+    ['mqprio', 'tbf', 'classes'],
+  ] as const)('LHCNP-5.3.1-a: below an %s, the depth is the sum over its queues: %s', (rootKind, child, of) => {
+    const { queues, depth, root, empty, at, above, fact } = seen[of];
     expect(queues).toHaveLength(4);
     // More than one has something, or a sum would prove nothing.
     expect(queues.filter((bytes) => bytes > 0).length).toBeGreaterThan(1);
     expect({ root, empty, at, above }).toEqual({ root: depth, empty: [], at: [], above: [depth] });
-    expect(fact).toMatchObject({ rootKind: 'mq', queueKinds: [child, child, child, child] });
+    expect(fact).toMatchObject({ rootKind, queueKinds: [child, child, child, child] });
   });
 
-  test('the depth of any other root is that of `tc`', () => {
-    expect(seen.single.map(({ kind }) => kind)).toEqual(['fq_codel', 'pfifo', 'bfifo']);
-    for (const { kind, depth, at, above } of seen.single)
-      expect({ kind, at, above }).toEqual({ kind, at: [], above: [depth] });
+  test.each(['mq', 'mqprio'] as const)('pfifo_fast below an %s is a problem, and its remedy works', (rootKind) => {
+    const { before, after, queues } = seen.fast[rootKind];
+    expect(before).toMatchObject({ problem: expect.stringContaining(`is ${rootKind} with pfifo_fast below it`) });
+    const measured = expect.stringContaining(`the sum over 4 transmit queues (4 fq_codel) below ${rootKind}`);
+    expect({ after, queues }).toMatchObject({ after: { readable: true, measured }, queues: 4 });
+  });
+
+  test('the depth of any other root is that of `tc`, but pfifo_fast reads as 0 while its queue is full', () => {
+    expect(seen.single.map(({ kind }) => kind)).toEqual(['fq_codel', 'pfifo', 'bfifo', 'pfifo_fast']);
+    for (const { kind, depth, empty, at, above } of seen.single) {
+      expect(depth, kind).toBeGreaterThan(0);
+      const notified = kind === 'pfifo_fast' ? [] : [depth];
+      expect({ kind, empty, at, above }).toEqual({ kind, empty: notified, at: [], above: notified });
+    }
   });
 
   test('a root that all queues share is counted once, even before the agent knows it', () => {

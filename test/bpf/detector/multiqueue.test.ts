@@ -56,6 +56,7 @@ describe('LHCNP-5.3.1-a: the depth of a port below whose mq each transmit queue 
     expect(qdiscs.find(({ ifindex }) => ifindex === r.portIfindex)).toEqual({
       ifindex: r.portIfindex,
       rootKind: 'mq',
+      rootHandle: '1',
       queueKinds: Array(QUEUES).fill('tbf'),
     });
   });
