@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isBpffs, makePinDirectory, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { close, interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { BpfMap } from '../../src/kernel/bpf/map.ts';
-import { attributes, objectInfo, openPinned, tryBpf } from '../../src/kernel/bpf/syscall.ts';
+import { attributes, objectInfo, openPinned, pinObject, tryBpf } from '../../src/kernel/bpf/syscall.ts';
 import { prefixKey } from '../../src/kernel/dataplane/layout.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { address } from '../../src/model/address.ts';
@@ -236,6 +236,19 @@ describe('a restart with nothing changed', () => {
     restart();
     expect(kept().map(({ directory }) => directory.split('_')[0])).toEqual(['guard']);
   });
+});
+
+test('something else pinned where programs are kept: cnpd starts all the same, and counts that it keeps none', () => {
+  const programs = join(bpfDir, 'programs');
+  rmSync(programs, { recursive: true });
+  const fd = openPinned(join(bpfDir, 'counters'));
+  pinObject(fd, programs);
+  close(fd);
+  dataplane.close();
+  start();
+  ns.run(() => dataplane.prune());
+  expect(dataplane.problems()).toEqual([]);
+  expect([counted.get('dataplane.border-guard.not-kept'), counted.get('dataplane.programs.not-removed')]).toEqual([2, 1]);
 });
 
 describe('modes', () => {
