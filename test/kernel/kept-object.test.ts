@@ -57,3 +57,19 @@ test('a file that an upgrade replaces while it is loaded: its programs are not k
   expect(errors).toEqual([expect.stringContaining('has changed while it was loaded')]);
   expect(() => kept()).toThrow('ENOENT');
 });
+
+test('of several values of a key in one batch the last one counts, though the map has it already', () => {
+  const open = () => openKeptObject(path, { bpfDir, unpinned: [], onNotKept });
+  const first = open();
+  const { keySize, valueSize } = first.map('flows').info;
+  const [key, before, other] = [new Uint8Array(keySize), new Uint8Array(valueSize), new Uint8Array(valueSize).fill(7)];
+  first.map('flows').update(key, before);
+  first.close();
+  const next = open();
+  next.map('flows').updateBatch([
+    [key, other],
+    [key, before],
+  ]);
+  expect([next.map('flows').isReused, next.map('flows').lookup(key)]).toEqual([true, before]);
+  next.close();
+});
