@@ -207,6 +207,26 @@ describe('a restart with nothing changed', () => {
     expect(dataplane.problems()).toMatchObject([{ problem: expect.stringContaining('172.16.0.0/12') }]);
   });
 
+  test('tables say how full they are: of what the agent writes, and of what the programs write', () => {
+    const map = BpfMap.openPinned(join(bpfDir, 'queue_pairs'));
+    for (const byte of [1, 2, 3])
+      map.update(new Uint8Array(map.info.keySize).fill(byte), new Uint8Array(map.valueBytes));
+    map.close();
+    const counting = dataplane.tableUse();
+    let step = counting.next();
+    while (!step.done) step = counting.next();
+    const use = new Map(step.value.map(({ name, entries, limit }) => [name, [entries, limit]]));
+    expect(use.size).toBe(step.value.length);
+    expect([...use]).toEqual(
+      expect.arrayContaining([
+        ['queue_pairs', [3, 65_536]],
+        ['static_queue_pairs', [0, 4096]],
+        ['proxy_senders', [senders.length, 65_536]],
+        ['tenant_sids', [0, 65_536]],
+      ]),
+    );
+  });
+
   test('an entry that is missing below another one is written before what makes a difference to packets', () => {
     const [before, missing] = [shown(), prefixKey(prefix('2001:db8:1:1::/64'))];
     const map = BpfMap.openPinned(join(bpfDir, 'proxy_senders'));
@@ -248,7 +268,9 @@ test('something else pinned where programs are kept: cnpd starts all the same, a
   start();
   ns.run(() => dataplane.prune());
   expect(dataplane.problems()).toEqual([]);
-  expect([counted.get('dataplane.border-guard.not-kept'), counted.get('dataplane.programs.not-removed')]).toEqual([2, 1]);
+  expect([counted.get('dataplane.border-guard.not-kept'), counted.get('dataplane.programs.not-removed')]).toEqual([
+    2, 1,
+  ]);
 });
 
 describe('modes', () => {
