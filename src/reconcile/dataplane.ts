@@ -216,13 +216,11 @@ export class Dataplane {
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
-    removeKept(
-      this.#bpfDir,
-      this.#supervisors.flatMap(({ feature, objectPath }) => (feature ? [objectPath] : [])),
-    );
-    if (!this.hold) this.#removeEarlier('hold', 'queues of an earlier run removed', removeHoldQueues);
-    if (!this.srv6) this.#removeEarlier('srv6', 'SIDs of an earlier run removed', removedSids);
-    if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
+    const used = this.#supervisors.flatMap(({ feature, objectPath }) => (feature ? [objectPath] : []));
+    this.#removeEarlier('programs.not-removed', 'programs', () => removeKept(this.#bpfDir, used));
+    if (!this.hold) this.#removeEarlier('hold.release-failed', 'queues', removeHoldQueues);
+    if (!this.srv6) this.#removeEarlier('srv6.routes-unreadable', 'SIDs', removedSids);
+    if (!this.multicast) this.#removeEarlier('multicast.routes-unreadable', 'trees', removeTrees);
   }
 
   /** From now on, also removes entries that an earlier run learned and no router advertises any more. */
@@ -236,17 +234,17 @@ export class Dataplane {
   }
 
   /**
-   * Removes routes and classes of an earlier run, if its configuration had any. An agent that cannot list routes has
-   * installed none.
+   * Removes routes, classes and pinned programs of an earlier run, if its configuration had any. An agent that cannot
+   * list routes has installed none.
    */
-  #removeEarlier(feature: 'hold' | 'srv6' | 'multicast', message: string, remove: () => string[]): void {
+  #removeEarlier(failed: string, what: string, remove: () => string[]): void {
     const { log, count } = this.#dependencies;
     try {
       const removed = remove();
-      if (removed.length > 0) log.info({ removed }, message);
+      if (removed.length > 0) log.info({ removed }, `${what} of an earlier run removed`);
     } catch (error) {
-      count(feature === 'hold' ? 'dataplane.hold.release-failed' : `dataplane.${feature}.routes-unreadable`);
-      log.warn({ error: messageOf(error), feature }, 'cannot remove what an earlier run has left');
+      count(`dataplane.${failed}`);
+      log.warn({ error: messageOf(error), what }, 'cannot remove what an earlier run has left');
     }
   }
 

@@ -77,10 +77,11 @@ export abstract class Feature {
 
   /** The table of one map. */
   protected table<T extends { readonly id: string }>(map: Table, codec: TableCodec<T>): Reconciler<T> {
-    return this.#measured(map, this.keep(reconciledTable(map, codec, this.#dependencies)));
+    return this.measured(map, this.keep(reconciledTable(map, codec, this.#dependencies)));
   }
 
-  #measured<T extends { readonly id: string }>(map: Table, table: Reconciler<T>): Reconciler<T> {
+  /** Counts its entries in tableUse. */
+  protected measured<R extends Pick<Reconciler<{ readonly id: string }>, 'size'>>(map: Table, table: R): R {
     const { name, limit } = map;
     if (name !== undefined && limit !== undefined) this.#tables.push({ name, limit, entries: () => table.size });
     return table;
@@ -115,7 +116,7 @@ export abstract class Feature {
     codec: TableCodec<T>,
     options: Partial<ReconcilerOptions<T>> = {},
   ): Reconciler<T> {
-    const table = this.#measured(
+    const table = this.measured(
       map,
       this.keep(learnedTable(map, codec, this.#dependencies, () => this.#mayForget, options)),
     );

@@ -104,6 +104,8 @@ export class FlowControl {
   onFilled(listener: (filled: FilledQueue) => void, { poller }: { readonly poller: Poller }): RingBufferReader {
     const reader = openRingBuffer(this.#object.map(FLOW_CONTROL_MAPS.records), {
       poller,
+      // A ring that was kept has what filled queues while no agent ran. To pause a neighbor for that would be too late.
+      onlyNew: true,
       recordsAWakeUp: RECORDS_A_WAKE_UP,
       onRecord: (data, offset, length) => {
         let filled: FilledQueue;

@@ -185,3 +185,81 @@ describe('map table', () => {
     expect(tableOperations(table, codec).updateMany).toBeUndefined();
   });
 });
+
+/** Keys are the length of a prefix and its first byte. */
+function memoryTrie(limit: number) {
+  const content = new Map<string, number>();
+  const nameOf = ([length, byte]: Uint8Array): string => `${byte! & (0xff00 >> length!)}/${length}`;
+  const table: Table = {
+    ...{ isReused: true, matchesPrefixes: true },
+    lookup(key) {
+      for (let length = key[0]!; length >= 0; length--) {
+        const found = content.get(nameOf(Uint8Array.of(length, key[1]!)));
+        if (found !== undefined) return Uint8Array.of(found);
+      }
+      return undefined;
+    },
+    update(key, [value]) {
+      if (content.size === limit && !content.has(nameOf(key))) throw new Error('E2BIG');
+      content.set(nameOf(key), value!);
+    },
+    delete: (key) => content.delete(nameOf(key)),
+    keys: () => [...content.keys()].map((name) => Uint8Array.of(...name.split('/').map(Number).toReversed())),
+  };
+  return { table, content };
+}
+
+describe('prefixes of an earlier run', () => {
+  const prefixes = {
+    kind: 'prefix',
+    key: (p: Port) => Uint8Array.of(p.ifindex === 0 ? 1 : 8, p.ifindex),
+    value: (p: Port) => Uint8Array.of(p.limit),
+  };
+  /** The earlier run had 0/1 and others; this one has a longer prefix that 0/1 answers for. */
+  const world = (limit: number) => {
+    const { table, content } = memoryTrie(limit);
+    content.set('200/8', 7).set('0/1', 7);
+    const operations = tableOperations(table, prefixes);
+    operations.update({ id: 'longer', ifindex: 5, limit: 7 });
+    expect(content.has('5/8')).toBe(false);
+    return { content, operations };
+  };
+
+  test('a full table: what is not desired makes room for what seemed to be there', () => {
+    const { content, operations } = world(2);
+    expect(removed(operations.prune(new Set(['longer'])))).toBe(2);
+    expect([...content]).toEqual([['5/8', 7]]);
+  });
+
+  test('a full table: a deletion makes room, too', () => {
+    const { content, operations } = world(2);
+    operations.update({ id: 'other', ifindex: 200, limit: 7 });
+    operations.delete('other');
+    expect([...content]).toEqual([
+      ['0/1', 7],
+      ['5/8', 7],
+    ]);
+  });
+
+  test('of several values of a key in one batch the last one counts', () => {
+    const { table, content } = memoryTrie(9);
+    content.set('5/8', 7);
+    const updateBatch: Table['updateBatch'] = (all) => [...all].forEach(([key, value]) => table.update(key, value));
+    const operations = tableOperations({ ...table, updateBatch }, prefixes);
+    operations.updateMany!([9, 7].map((limit) => ({ id: `${limit}`, ifindex: 5, limit })));
+    expect([...content]).toEqual([['5/8', 7]]);
+  });
+
+  test('one that comes while another is removed that answers for it', () => {
+    const { content, operations } = world(9);
+    const steps = operations.prune(new Set(['longer', 'late']))[Symbol.iterator]();
+    // Both were looked at, and the first is removed.
+    for (let i = 0; i < 3; i++) steps.next();
+    operations.update({ id: 'late', ifindex: 6, limit: 7 });
+    expect(removed({ [Symbol.iterator]: () => steps })).toBe(1);
+    expect([...content]).toEqual([
+      ['5/8', 7],
+      ['6/8', 7],
+    ]);
+  });
+});

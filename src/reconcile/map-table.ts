@@ -104,9 +104,11 @@ class Assumed {
   /** The entries that have to be written. */
   sift(entries: readonly Written[]): readonly Written[] {
     if (!this.#table.isReused || !this.#table.matchesPrefixes) return entries;
-    const [here, missing]: [Written[], Written[]] = [[], []];
-    for (const entry of entries) (this.#seems(entry) ? here : missing).push(entry);
-    for (const entry of here) this.#byKey.set(text(entry[0]), entry);
+    const missing: Written[] = [];
+    for (const [name, entry] of new Map(entries.map((one) => [text(one[0]), one]))) {
+      if (this.#seems(entry)) this.#byKey.set(name, entry);
+      else missing.push(entry);
+    }
     return missing;
   }
 
@@ -115,7 +117,8 @@ class Assumed {
     return found !== undefined && sameBytes(found, value);
   }
 
-  found(key: Uint8Array): void {
+  /** It is there, or is to go. */
+  settle(key: Uint8Array): void {
     this.#byKey.delete(text(key));
   }
 
@@ -127,11 +130,29 @@ class Assumed {
     else for (const [key, value] of entries) this.#table.update(key, value);
     this.#byKey.clear();
   }
+
+  /** Before a deletion: a full table has room only after it. @returns whether they are written */
+  tryWrite(): boolean {
+    try {
+      this.write();
+      return true;
+    } catch {
+      return false;
+    }
+  }
 }
 
 export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
   const assumed = new Assumed(table);
-  const places = new Places({ delete: (key) => (assumed.write(), table.delete(key)) }, codec);
+  /** What it answers for is written before, or afterwards where there is no room before. */
+  const remove = (key: Uint8Array): boolean => {
+    assumed.settle(key);
+    const isWritten = assumed.tryWrite();
+    const removed = table.delete(key);
+    if (!isWritten) assumed.write();
+    return removed;
+  };
+  const places = new Places({ delete: remove }, codec);
   const entryOf = (object: T): Written => [places.keyOf(object), codec.value(object)];
   const toWrite = (objects: readonly T[]): readonly Written[] => {
     const missing = assumed.sift(objects.map(entryOf));
@@ -150,14 +171,18 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
       };
       const strays: Uint8Array[] = [];
       for (const key of table.keys()) {
-        assumed.found(key);
+        assumed.settle(key);
         if (isStray(key)) strays.push(key);
         yield false;
       }
-      assumed.write();
+      let hasRoom = true;
       // Delete only after the walk: when the last key read is gone, the kernel walks a trie from its beginning again. A
-      // stray may have become desired meanwhile.
-      for (const key of strays) yield isStray(key) && table.delete(key);
+      // stray may have become desired meanwhile, and an update may have found its value.
+      for (const key of strays) {
+        hasRoom &&= assumed.tryWrite();
+        yield isStray(key) && table.delete(key);
+      }
+      assumed.write();
     },
     verify: (object) => {
       const found = table.lookup(codec.key(object));

@@ -94,6 +94,7 @@ export class Proxy extends Feature {
     this.#ports = this.table(map('portRoles'), PORT_ROLES);
     this.#tenants = new TenantTables(object, dependencies);
     this.#tenants.reconcilers.forEach((reconciler) => this.keep(reconciler));
+    this.#tenants.tables.forEach(([tenantMap, reconciler]) => this.measured(tenantMap, reconciler));
   }
 
   apply({ proxy, queuePairs, learning = DEFAULT_LEARNING, tenants }: Desired): void {

@@ -15,6 +15,7 @@ import {
 import { prefix } from '../model/prefix.ts';
 import type { TenantsPlan } from '../plan/desired.ts';
 import { type FeatureDependencies, configurationOperations, learnedTable, reconciledTable } from './feature.ts';
+import type { Table } from './map-table.ts';
 import { Reconciler } from './reconciler.ts';
 
 interface Configuration {
@@ -28,6 +29,8 @@ const ANY = [prefix('0.0.0.0/0'), prefix('::/0')];
 
 export class TenantTables {
   readonly reconcilers: readonly Pick<Reconciler<Sid>, 'unfinished' | 'fullPass' | 'close'>[];
+  /** The tables among them, by map. */
+  readonly tables: readonly (readonly [map: Table, reconciler: Pick<Reconciler<Sid>, 'size'>])[];
   readonly #configuration: Reconciler<Configuration>;
   readonly #sids: Reconciler<Sid>;
   readonly #ports: Reconciler<Port>;
@@ -58,6 +61,10 @@ export class TenantTables {
       dependencies,
     );
     this.reconcilers = [this.#configuration, this.#sids, this.#ports];
+    this.tables = [
+      [map('sids'), this.#sids],
+      [map('ports'), this.#ports],
+    ];
   }
 
   /** `plan` undefined: one address space. */

@@ -7,7 +7,8 @@ process.argv.splice(1, 1);
 const file = process.argv[1];
 const { script, run } = load(file);
 process.on('exit', () => {
-  const unfinished = `${file}.${process.pid}`;
+  // What removes `*.compiled` removes it too, should this end in between.
+  const unfinished = `${file}.${process.pid}.compiled`;
   writeFileSync(unfinished, script.createCachedData());
   renameSync(unfinished, compiledBeside(file));
 });

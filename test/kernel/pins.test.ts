@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isBpffs, makePinDirectory, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { close, interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { BpfMap } from '../../src/kernel/bpf/map.ts';
-import { attributes, objectInfo, openPinned, tryBpf } from '../../src/kernel/bpf/syscall.ts';
+import { attributes, objectInfo, openPinned, pinObject, tryBpf } from '../../src/kernel/bpf/syscall.ts';
 import { prefixKey } from '../../src/kernel/dataplane/layout.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { address } from '../../src/model/address.ts';
@@ -208,6 +208,26 @@ describe('a restart with nothing changed', () => {
     expect(dataplane.problems()).toMatchObject([{ problem: expect.stringContaining('172.16.0.0/12') }]);
   });
 
+  test('tables say how full they are: of what the agent writes, and of what the programs write', () => {
+    const map = BpfMap.openPinned(join(bpfDir, 'queue_pairs'));
+    for (const byte of [1, 2, 3])
+      map.update(new Uint8Array(map.info.keySize).fill(byte), new Uint8Array(map.valueBytes));
+    map.close();
+    const counting = dataplane.tableUse();
+    let step = counting.next();
+    while (!step.done) step = counting.next();
+    const use = new Map(step.value.map(({ name, entries, limit }) => [name, [entries, limit]]));
+    expect(use.size).toBe(step.value.length);
+    expect([...use]).toEqual(
+      expect.arrayContaining([
+        ['queue_pairs', [3, 65_536]],
+        ['static_queue_pairs', [0, 4096]],
+        ['proxy_senders', [senders.length, 65_536]],
+        ['tenant_sids', [0, 65_536]],
+      ]),
+    );
+  });
+
   test('an entry that is missing below another one is written before what makes a difference to packets', () => {
     const [before, missing] = [shown(), prefixKey(prefix('2001:db8:1:1::/64'))];
     const map = BpfMap.openPinned(join(bpfDir, 'proxy_senders'));
@@ -255,6 +275,21 @@ describe('a restart with nothing changed', () => {
     restart();
     expect(kept().map(({ directory }) => directory.split('_')[0])).toEqual(['guard']);
   });
+});
+
+test('something else pinned where programs are kept: cnpd starts all the same, and counts that it keeps none', () => {
+  const programs = join(bpfDir, 'programs');
+  rmSync(programs, { recursive: true });
+  const fd = openPinned(join(bpfDir, 'counters'));
+  pinObject(fd, programs);
+  close(fd);
+  dataplane.close();
+  start();
+  ns.run(() => dataplane.prune());
+  expect(dataplane.problems()).toEqual([]);
+  expect([counted.get('dataplane.border-guard.not-kept'), counted.get('dataplane.programs.not-removed')]).toEqual([
+    2, 1,
+  ]);
 });
 
 describe('modes', () => {

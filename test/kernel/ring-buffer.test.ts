@@ -106,6 +106,19 @@ describe('the ring buffer reader', () => {
     second.close();
   });
 
+  test('one for new records alone skips those that are there', () => {
+    report(10);
+    const seen: number[] = [];
+    const onRecord = (data: DataView, offset: number): void => void seen.push(data.getUint32(offset, true));
+    const reader = openRingBuffer(object.map('events'), { poller, onRecord, onlyNew: true });
+    reader.drain();
+    expect(seen).toEqual([]);
+    report(2);
+    reader.drain();
+    expect(seen).toEqual([10, 11]);
+    reader.close();
+  });
+
   test('closed from inside its own callback it stops there; an exception in one loses none behind it', async () => {
     report(20);
     const seen: number[] = [];

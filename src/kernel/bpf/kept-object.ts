@@ -44,10 +44,11 @@ export function openKeptObject(path: string, opts: KeptOptions): BpfObject {
       return undefined;
     }
   };
-  const found = existsSync(path) ? attempt(() => adopt(path, opts)) : undefined;
+  const digest = existsSync(path) ? attempt(() => digestOf(path)) : undefined;
+  const found = digest === undefined ? undefined : attempt(() => adopt(path, digest, opts));
   if (found) return found;
   const object = openBpfObject(path, { pinDir: opts.bpfDir, unpinned: opts.unpinned });
-  attempt(() => keep(object, opts.bpfDir));
+  if (digest !== undefined) attempt(() => keep(object, digest, opts.bpfDir));
   return object;
 }
 
@@ -68,9 +69,9 @@ function removeWhere(bpfDir: string, isStray: (name: string, directory: string) 
 }
 
 /** Undefined: nothing is kept of this file, or not all of it. */
-function adopt(path: string, { bpfDir, unpinned }: KeptOptions): BpfObject | undefined {
+function adopt(path: string, digest: string, { bpfDir, unpinned }: KeptOptions): BpfObject | undefined {
   const kept = keptDirectory(bpfDir);
-  const start = `${nameOf(path)}_${digestOf(path)}_`;
+  const start = `${nameOf(path)}_${digest}_`;
   const directory = (existsSync(kept) ? readdirSync(kept) : []).find(
     (name) => name.startsWith(start) && KEPT.exec(name)?.[4] === undefined,
   );
@@ -78,16 +79,21 @@ function adopt(path: string, { bpfDir, unpinned }: KeptOptions): BpfObject | und
   const at = { maps: join(kept, directory, 'maps'), programs: join(kept, directory, 'programs') };
   const [mapNames, programNames] = [readdirSync(at.maps), readdirSync(at.programs)];
   if (mapNames.length + programNames.length !== Number(KEPT.exec(directory)![3])) return undefined;
-  const maps = new Map(mapNames.map((name) => [name, BpfMap.openPinned(join(at.maps, name), { reused: true })]));
-  if (mapNames.some((name) => !unpinned.includes(name) && pinnedId(join(bpfDir, name)) !== maps.get(name)!.info.id)) {
-    for (const map of maps.values()) map.close();
-    return undefined;
-  }
-  const programs = new Map(
-    programNames.map((name) => [name, new BpfProgram({ name, fd: openPinned(join(at.programs, name)) })]),
-  );
+  const [maps, programs] = [new Map<string, BpfMap>(), new Map<string, BpfProgram>()];
   const release = (): void => programs.forEach(({ fd }) => close(fd));
-  return new BpfObject({ path, release, maps, programs, reusedMaps: mapNames, replacedMaps: [] });
+  const object = new BpfObject({ path, release, maps, programs, reusedMaps: mapNames, replacedMaps: [] });
+  let isWhole = false;
+  try {
+    for (const name of mapNames) maps.set(name, BpfMap.openPinned(join(at.maps, name), { reused: true }));
+    if (mapNames.some((name) => !unpinned.includes(name) && pinnedId(join(bpfDir, name)) !== maps.get(name)!.info.id))
+      return undefined;
+    for (const name of programNames)
+      programs.set(name, new BpfProgram({ name, fd: openPinned(join(at.programs, name)) }));
+    isWhole = true;
+    return object;
+  } finally {
+    if (!isWhole) object.close();
+  }
 }
 
 /** Number of the map pinned at a path; undefined if there is none. */
@@ -101,12 +107,18 @@ function pinnedId(path: string): number | undefined {
   }
 }
 
-/** Pins the programs and the maps of a loaded object, in place of those of other versions. @throws KernelError */
-function keep(object: BpfObject, bpfDir: string): void {
+/**
+ * Pins the programs and the maps of a loaded object, in place of those of other versions.
+ * @param digest of the file before it was loaded
+ * @throws KernelError; Error when the file is another one by now
+ */
+function keep(object: BpfObject, digest: string, bpfDir: string): void {
+  // An upgrade unpacks while cnpd runs. The programs of the former file would pass for those of the new one.
+  if (digestOf(object.path) !== digest) throw new Error(`${object.path} has changed while it was loaded`);
   // The file system allows no dots in names. Maps with dots are made by the compiler and are not looked into.
   const maps = object.mapNames.filter((name) => !name.includes('.'));
   const [name, kept] = [nameOf(object.path), keptDirectory(bpfDir)];
-  const directory = `${name}_${digestOf(object.path)}_${maps.length + object.programNames.length}`;
+  const directory = `${name}_${digest}_${maps.length + object.programNames.length}`;
   const fresh = join(kept, `${directory}_new`);
   removeWhere(bpfDir, (other) => other === name);
   makePinDirectory(bpfDir, join(fresh, 'maps'));

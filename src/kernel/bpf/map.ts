@@ -160,7 +160,7 @@ export class BpfMap {
     this.checkOpen();
     const given = Array.isArray(entries) ? (entries as readonly MapEntry[]) : [...entries];
     for (const [key] of given) this.checkKey(key);
-    const all = this.reused && flags === UPDATE.ANY ? given.filter(([key, value]) => !this.has(key, value)) : given;
+    const all = this.reused && flags === UPDATE.ANY ? this.missing(given) : given;
     const unsupported = this.batch.update(
       all.every(([, value]) => value.length === this.valueBytes)
         ? all
@@ -230,6 +230,12 @@ export class BpfMap {
     if (!this.reused || this.perCpu || this.matchesPrefixes) return false;
     const found = this.lookup(key);
     return found !== undefined && Buffer.compare(found, value) === 0;
+  }
+
+  /** Of several values of a key the last one counts. */
+  private missing(entries: readonly MapEntry[]): MapEntry[] {
+    const last = new Map(entries.map((entry) => [String.fromCharCode(...entry[0]), entry]));
+    return [...last.values()].filter(([key, value]) => !this.has(key, value));
   }
 
   private wholeValue(value: Uint8Array): Uint8Array {

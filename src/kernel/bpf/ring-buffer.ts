@@ -27,6 +27,8 @@ interface RingBufferDependencies {
   onRecord(data: DataView, offset: number, length: number): void;
   /** Fewer where a record leads to much work: timers and other descriptors wait meanwhile. */
   readonly recordsAWakeUp?: number;
+  /** Records that are there already are skipped: they tell of what is over. */
+  readonly onlyNew?: boolean;
 }
 
 export interface RingBufferReader {
@@ -71,7 +73,9 @@ class MappedRing implements RingBufferReader {
       this.produced = new Int32Array(producer, 0, 1);
       this.lengths = new Int32Array(producer, page, (2 * this.size) / 4);
       this.data = new DataView(producer, page, 2 * this.size);
-      this.position = Number(Atomics.load(this.consumed, 0));
+      const begin = dependencies.onlyNew ? new BigUint64Array(producer, 0, 1) : this.consumed;
+      this.position = Number(Atomics.load(begin, 0));
+      this.commit();
       this.registration = dependencies.poller.add(map.fd, () => this.drain());
     } catch (error) {
       this.release();

@@ -25,7 +25,7 @@ export const FLOW_CONTROL_MAPS = {
 
 /**
  * Neither what has been told nor the way packets arrive needs to survive: the next packets show both. Records of an
- * earlier run are about queues as they were then.
+ * earlier run are about queues as they were then: whoever reads them skips what is there (reconcile/flow-control.ts).
  */
 export const FLOW_CONTROL_SCRATCH_MAPS = [
   'flow_control_arrivals',

@@ -90,10 +90,6 @@ export interface EgressFlow {
   readonly lastNotification: LastNotification | null;
 }
 
-/**
- * The flows of one set that were seen at or after `since`. Older ones have aged, though their entry is not cleared
- * yet.
- */
 /** Entries of a set that are in use, also those that have aged and were not swept yet. */
 export function flowsIn(set: Uint8Array): number {
   const view = viewOf(set);
@@ -103,6 +99,10 @@ export function flowsIn(set: Uint8Array): number {
   return flows;
 }
 
+/**
+ * The flows of one set that were seen at or after `since`. Older ones have aged, though their entry is not cleared
+ * yet.
+ */
 export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressFlow> {
   const view = viewOf(value);
   for (let way = 0; way < FLOW_WAYS; way++) {

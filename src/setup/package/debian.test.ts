@@ -1,7 +1,7 @@
 // What the package does at an upgrade, and which Node.js it takes, with programs that only write down how they were
 // called. `npm run test:package` has the real ones.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -93,6 +93,7 @@ describe('the Node.js that is taken', () => {
   });
 
   test.each([
+    ['8.9.4', 'cnpd'],
     ['18.20.4', 'cnpd'],
     ['20.9.0', 'cnpd'],
     ['20.18.3', 'cnpd'],
@@ -111,4 +112,17 @@ describe('the Node.js that is taken', () => {
     expect(engines.node).toBe('>=20.19');
     expect(readFileSync('src/setup/package/debian/control', 'utf8')).toContain('nodejs (>= 20.19) | cnpd-nodejs');
   });
+});
+
+test('what an interrupted compilation leaves is removed as what is compiled', () => {
+  const bundle = join(dir, 'program.cjs');
+  writeFileSync(bundle, 'exports.later = async () => {};');
+  // So that it fails between the two steps.
+  mkdirSync(`${bundle}.compiled`);
+  expect(spawnSync(process.execPath, ['src/setup/compile.mjs', bundle]).status).not.toBe(0);
+  const left = readdirSync(dir).filter((name) => name !== 'program.cjs');
+  expect(left).toHaveLength(2);
+  for (const name of left) expect(name).toMatch(/\.compiled$/);
+  for (const script of ['cnpd.prerm', 'lib/compile'])
+    expect(readFileSync(`src/setup/package/debian/${script}`, 'utf8')).toMatch(/^rm -f .*dist\/chunk\/\*\.compiled$/m);
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../src/model/address.ts';
 import { EGRESS_MAPS, EGRESS_PROGRAMS } from '../../../src/kernel/dataplane/egress.ts';
-import { FLOW_SETS, FLOW_WAYS } from '../../../src/kernel/dataplane/flows.ts';
+import { FLOW_SETS, FLOW_WAYS, flowsIn } from '../../../src/kernel/dataplane/flows.ts';
 import { LITTLE_ENDIAN, viewOf } from '../../../src/kernel/dataplane/layout.ts';
 import { concat, put16 } from '../../../src/packet/bytes.ts';
 import { fragment, ipv4, ipv6, options, srh } from '../../../src/packet/ip/packets.fixture.ts';
@@ -53,6 +53,8 @@ describe('the flow table', () => {
     }
     expect(r.flows().length).toBe(flows.length);
     expect(r.flows().filter((f) => f.packets !== 20n)).toEqual([]);
+    const sets = [...r.egress.map(EGRESS_MAPS.flows).entries()];
+    expect(sets.reduce((sum, [, set]) => sum + flowsIn(set), 0)).toBe(flows.length);
   });
 
   test('LHCNP-5.2-c: counts every packet and byte of a flow, and when it came', () => {

@@ -1,6 +1,7 @@
 // A packet that finds a queue above its threshold is reported as it arrived: by its tunnel, its flow or its priority.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../../src/model/address.ts';
+import { Poller } from '../../../src/kernel/poller.ts';
 import type { FlowControlMode } from '../../../src/model/flow-control.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { fragment, ipv4, ipv6, options, srh, udp } from '../../../src/packet/ip/packets.fixture.ts';
@@ -40,6 +41,19 @@ describe('FCN-4.1.2-a: the neighbor from which a packet comes that finds the que
     expect(filled!.atNs).toBeGreaterThan(before);
     expect(more).toEqual([]);
     expect(counts('arrivals', 'recorded')).toEqual([1, 1]);
+  });
+
+  test('an agent does not hear what was recorded before it: it would pause a neighbor for a queue of then', () => {
+    router.arrive(frame(srv6));
+    router.leave(frame(srv6));
+    const poller = Poller.open({ onError: (error) => expect.unreachable(String(error)) });
+    const heard: unknown[] = [];
+    const next = router.flowControl.onFilled((filled) => void heard.push(filled), { poller });
+    next.drain();
+    expect(heard).toEqual([]);
+    expect(router.count('flow-control.recorded')).toBe(1);
+    next.close();
+    poller.close();
   });
 
   test('a queue at its threshold is not filled; a port that is not watched has none', () => {
