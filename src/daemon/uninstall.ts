@@ -163,9 +163,11 @@ function removePins(runDir: string, task: Task): void {
 
 function removePrograms(bpf: string, task: Task): void {
   const kept = keptDirectory(bpf);
-  const own = existsSync(kept) ? readdirSync(kept).filter(isKept) : [];
+  if (!existsSync(kept) || !lstatSync(kept).isDirectory()) return;
+  const own = readdirSync(kept).filter(isKept);
   for (const name of own) task.attempt(join(kept, name), () => rmSync(join(kept, name), { recursive: true }));
   if (own.length > 0) task.say(`removed the programs of ${own.length} objects`);
+  if (readdirSync(kept).length === 0) rmdirSync(kept);
 }
 
 function removeLink(links: string, entry: Dirent, task: Task): void {
@@ -211,6 +213,8 @@ function removeOwnFiles(runDir: string, task: Task): void {
     if (others.length > 0) task.leave(runDir, `it holds files that are not cnpd's: ${others.slice(0, 5).join(', ')}`);
     return;
   }
-  rmdirSync(runDir);
-  task.say(`removed ${runDir}`);
+  task.attempt(runDir, () => {
+    rmdirSync(runDir);
+    task.say(`removed ${runDir}`);
+  });
 }

@@ -222,6 +222,39 @@ describe('uninstall', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
+  test('programs that are kept for the next start go, also half of them; what others have pinned beside them stays', async () => {
+    const kept = join(bpf, 'programs');
+    const digest = '0123456789abcdef'.repeat(2);
+    const folders = [`guard_${digest}_1`, `hold_${digest}_2_new`, 'theirs'].map((name) => join(kept, name));
+    for (const folder of folders) {
+      mkdirSync(folder, { recursive: true });
+      createMap(join(folder, 'map'));
+    }
+    expect(await run()).toBe(1);
+    await allOff();
+    expect(readdirSync(kept)).toEqual(['theirs']);
+    expect(lines).toContain('removed the programs of 2 objects');
+    expect(lines.join('\n')).toContain(`left ${kept}: not cnpd's`);
+    rmSync(join(kept, 'theirs'), { recursive: true });
+    // Nor is their folder left where something else is.
+    createMap(join(bpf, 'zz_foreign'));
+    expect(await run()).toBe(1);
+    expect(readdirSync(bpf).filter((name) => !name.endsWith('.debug'))).toEqual(['zz_foreign']);
+  });
+
+  test('a run directory that is a mount of its own is left, and named', async () => {
+    unmountBpffs(bpf);
+    rmSync(runDir, { recursive: true });
+    mkdirSync(runDir);
+    expect(spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', runDir]).status).toBe(0);
+    try {
+      expect(await run()).toBe(1);
+      expect(lines.at(-1)).toMatch(`left ${runDir}: EBUSY`);
+    } finally {
+      spawnSync('umount', [runDir]);
+    }
+  });
+
   test('is refused while a cnpd has the network namespace, and removes nothing; then the namespace is free again', async () => {
     const release = lock();
     expect(await run()).toBe(1);
