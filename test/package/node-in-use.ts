@@ -11,6 +11,6 @@ export const takesCompiled = (machine: Machine, name: string): boolean =>
     cd /usr/lib/cnpd
     ./node --input-type=module -e "
       import { readFileSync } from 'node:fs';
-      import { load } from '/usr/lib/cnpd/dist/start.mjs';
+      import { compiledBeside, load } from '/usr/lib/cnpd/dist/start.mjs';
       const file = '$(echo $PWD/dist/chunk/${name}-*.cjs)';
-      console.log(load(file, readFileSync(file + '.compiled')).script.cachedDataRejected);"`) === 'false';
+      console.log(load(file, readFileSync(compiledBeside(file))).script.cachedDataRejected);"`) === 'false';

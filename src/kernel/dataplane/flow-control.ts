@@ -24,7 +24,8 @@ export const FLOW_CONTROL_MAPS = {
 } as const;
 
 /**
- * Neither what has been told nor the way packets arrive needs to survive: the next packets show both. Records of an
+ * Neither what has been told nor the way packets arrive needs to survive other programs: the next packets show both.
+ * With the same programs they live on, as they do while cnpd runs; all of it is of the last moments. Records of an
  * earlier run are about queues as they were then: whoever reads them skips what is there (reconcile/flow-control.ts).
  */
 export const FLOW_CONTROL_SCRATCH_MAPS = [

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../../src/kernel/bpf/bpffs.ts';
+import { keptDirectory } from '../../../src/kernel/bpf/kept-object.ts';
 import { openBpfObject } from '../../../src/kernel/bpf/object.ts';
 import { encodeFlowControlConfig } from '../../../src/kernel/dataplane/flow-control.ts';
 import { HOLD_MAPS, decodeHoldPort, holdPortKey } from '../../../src/kernel/dataplane/holds.ts';
@@ -202,12 +203,16 @@ describe('maps of an earlier run', () => {
     expect([...feature.object.map(HOLD_MAPS.holds).keys()]).toEqual([]);
   });
 
-  test('what the next packets show, and records of queues as they were, do not outlive it', () => {
+  test('what has been told lives on with the programs, which use it for one interval; those of another file begin without', () => {
+    const told = (): number => [...feature.object.map('flow_control_told').keys()].length;
     open();
-    const bytes = new Uint8Array(8).fill(1);
-    feature.object.map('flow_control_told').update(new Uint8Array(56), bytes);
+    feature.object.map('flow_control_told').update(new Uint8Array(56), new Uint8Array(8).fill(1));
     feature.close();
     open();
-    expect([...feature.object.map('flow_control_told').keys()]).toEqual([]);
+    expect(told()).toBe(1);
+    feature.close();
+    rmSync(keptDirectory(bpfDir), { recursive: true });
+    open();
+    expect(told()).toBe(0);
   });
 });

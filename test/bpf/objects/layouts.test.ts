@@ -374,14 +374,8 @@ describe('nothing is left out', () => {
     ...['DEFAULT_FLOW_AGEING_NS', 'DEFAULT_INTERVAL_NS', 'DEFAULT_LEARNING_LIMITS', 'ntpOffsetNs', 'isLongHaul'],
     ...['actionOf', 'formatOf', 'latencyBounds', 'latencyQuantile', 'multicastWindowPacket', 'MULTICAST_COUNTERS'],
     ...['SOURCE_COUNTERS', 'SOURCE_RECORD_FIELDS', 'bucketOf'],
-    ...[
-      'HOLD_COUNTERS',
-      'FLOW_CONTROL_COUNTERS',
-      'isHoldMinor',
-      'isHeldTraffic',
-      'KIND_OF_MODE',
-      'flowControlBucketOf',
-    ],
+    ...['HOLD_COUNTERS', 'FLOW_CONTROL_COUNTERS', 'isHoldMinor', 'isHeldTraffic', 'KIND_OF_MODE'],
+    ...['flowControlBucketOf', 'flowsIn'],
     ...['ENFORCE_SLOTS', 'FLOW_CONTROL_SLOTS', 'FIRST_SLOT', 'minorOf', 'purposeOf'],
     'multicastRoleOf', // the inverse of multicastStateIndex
     // Offsets: what reads by them is in an example.
