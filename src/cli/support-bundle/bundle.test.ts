@@ -164,12 +164,15 @@ test('the configuration is the file of the running cnpd, unless one is named', a
     asked.push(file);
     return { text: YAML };
   };
-  const state = exampleState();
+  const example = exampleState();
+  const state = {
+    ...example,
+    status: { ...example.status, intent: { ...example.status.intent, file: '/other.yaml' } },
+  };
   await bundle(fakeCnpd(state), { read });
   await bundle(fakeCnpd(state), { read }, [], '-c /mine.yaml');
   await bundle(failing('unreachable'), { read });
-  const { file } = ((await fakeCnpd(state).get(['cnpd', 'status'])) as { intent: { file: string } }).intent;
-  expect(asked).toEqual([file, '/mine.yaml', '/etc/cnpd/cnpd.yaml']);
+  expect(asked).toEqual(['/other.yaml', '/mine.yaml', '/etc/cnpd/cnpd.yaml']);
 });
 
 test('a file for the owner alone; one that is there is not replaced', async () => {
