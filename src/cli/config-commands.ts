@@ -146,10 +146,7 @@ function showOutcome(context: Context, outcome: ConfigOutcome, done: string): Ex
         : [`on trial until ${confirmBy}: cnpctl confirm keeps it, otherwise cnpd takes it back`]),
     ]);
     for (const error of errors) context.err(`cnpctl: not in force: ${printable(error)}\n`);
-  } else
-    context.err(
-      ['cnpctl: cnpd refused, the previous configuration stays in force:', ...errors.map(printable), ''].join('\n'),
-    );
+  } else context.err(['cnpctl: cnpd refused, what is in force stays:', ...errors.map(printable), ''].join('\n'));
   if (!ok) return EXIT.error;
   return errors.length === 0 ? EXIT.ok : EXIT.problem;
 }

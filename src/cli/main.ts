@@ -7,6 +7,9 @@ import type { CliDependencies } from './context.ts';
 import { openRemote } from './open-remote.ts';
 import { runCnpctl } from './program.ts';
 
+/** grpc-js gives Node.js an address as the name in TLS. Node.js would warn of it, and checks the certificate for it. */
+process.noDeprecation = true;
+
 /** Who reads only the first lines (`| head`) closes the pipe: no error. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {

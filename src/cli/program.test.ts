@@ -369,7 +369,7 @@ describe('cnpctl reload', () => {
       fakeCnpd(exampleState(), { ok: false, errors: ['a:1:1: x', 'a:2:1: y'], changed: [] }),
     );
     expect(code).toBe(4);
-    expect(err).toBe('cnpctl: cnpd refused, the previous configuration stays in force:\na:1:1: x\na:2:1: y\n');
+    expect(err).toBe('cnpctl: cnpd refused, what is in force stays:\na:1:1: x\na:2:1: y\n');
   });
 });
 

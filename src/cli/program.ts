@@ -3,7 +3,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../model/address.ts';
 import { expandCommands } from './abbreviations.ts';
-import { CONFIG_FILE, GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
+import { GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
 import {
   type Act,
   type Action,
@@ -159,7 +159,7 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
       "collect state, configuration and FRR's side in one .tar.gz for who looks into a fault; secrets masked",
     )
     .argument('[archive]', 'a new file (default: cnpd-support-HOST-TIME.tar.gz here)')
-    .option('-c, --config <file>', 'the configuration file', CONFIG_FILE)
+    .option('-c, --config <file>', 'the configuration file (default: the one of the running cnpd)')
     .action(act((context, file: string | undefined, options: BundleOptions) => supportBundle(context, file, options)));
   program
     .command('release')

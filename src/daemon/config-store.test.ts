@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemCodeOf } from '../model/error-text.ts';
 import { tryConfig, writeConfig } from './config-store.ts';
 
 let dir: string;
@@ -49,6 +50,18 @@ describe('the file is written as a whole', () => {
     await tryConfig(at('cnpd.yaml'), 'new');
     expect([readFileSync(at('cnpd.yaml'), 'utf8'), readdirSync(dir)]).toEqual(['old', ['cnpd.yaml']]);
     await expect(tryConfig(at('none/cnpd.yaml'), 'new')).rejects.toThrow(/cannot be written and is as it was/);
+  });
+
+  test('a file that is a mount is refused by the trial, not first by the writing', async () => {
+    const [file, mountinfo] = [at('my cnpd.yaml'), at('mountinfo')];
+    writeFileSync(file, 'old');
+    const line = `29 1 254:0 /x ${file.replaceAll(' ', '\\040')} ro,relatime - ext4 /dev/vda rw\n`;
+    writeFileSync(mountinfo, `28 1 254:0 / ${dir} rw - ext4 /dev/vda rw\n`);
+    await tryConfig(file, 'new', mountinfo);
+    writeFileSync(mountinfo, line);
+    await expect(tryConfig(file, 'new', mountinfo)).rejects.toThrow(/EBUSY.*mount its directory instead/);
+    await expect(tryConfig(file, 'new', mountinfo)).rejects.toSatisfy((error) => systemCodeOf(error) === 'EBUSY');
+    expect(readdirSync(dir).sort()).toEqual(['mountinfo', 'my cnpd.yaml']);
   });
 
   test('what cannot be written leaves the file as it was, and says so', async () => {

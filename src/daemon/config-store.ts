@@ -1,7 +1,7 @@
 // Writes the operator's file as a whole: a temporary file beside it, fsync, rename. Whoever reads it has the former
 // content or the new one. Mode and owner stay. Extended attributes and access control lists are not kept.
 import { constants } from 'node:fs';
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../model/error-text.ts';
 import { syncDirectory } from './sync-directory.ts';
@@ -35,9 +35,23 @@ export async function writeConfig(file: string, text: string): Promise<string | 
 }
 
 /** Writes all but the last step, and takes it back. @throws Error as writeConfig() would */
-export async function tryConfig(file: string, text: string): Promise<void> {
-  await prepared(file, text, (temporary) => rm(temporary));
+export async function tryConfig(file: string, text: string, mountinfo = '/proc/self/mountinfo'): Promise<void> {
+  await prepared(file, text, async (temporary, target) => {
+    if (await isMountPoint(target, mountinfo))
+      throw Object.assign(new Error('EBUSY: resource busy or locked'), { code: 'EBUSY', syscall: 'rename' });
+    await rm(temporary);
+  });
 }
+
+/** Nothing else tells before the rename: a file that is a mount may be of the same file system as its directory. */
+async function isMountPoint(path: string, mountinfo: string): Promise<boolean> {
+  const mounts = await readFile(mountinfo, 'utf8');
+  return mounts.split('\n').some((line) => unescaped(line.split(' ')[4] ?? '') === path);
+}
+
+/** proc(5): blanks and backslashes are octal. */
+const unescaped = (field: string): string =>
+  field.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCodePoint(Number.parseInt(octal, 8)));
 
 async function prepared(
   file: string,

@@ -9,3 +9,10 @@ export function systemCodeOf(error: unknown): string | undefined {
   }
   return undefined;
 }
+
+/**
+ * What grpc-js writes around the kernel's words is left out: `No connection established. Last error: Error: connect
+ * ECONNREFUSED 127.0.0.1:50051. Resolution note: `.
+ */
+export const withoutChannelWords = (message: string): string =>
+  message.replace(/^No connection established\. Last error: (?:Error: )?/, '').replace(/\. Resolution note: .*$/s, '');

@@ -54,6 +54,7 @@ import {
 import { unary } from './grpc.ts';
 import { type RecordAction, recordRequest, recordingStatus } from './record-client.ts';
 import { connectError } from './socket.ts';
+import { unreachable, unreachableTcp } from './unreachable.ts';
 
 /** gNMI over TCP. Text of PEM files. */
 export interface TcpTarget {
@@ -270,22 +271,12 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
   };
 }
 
-const WHY_UNREACHABLE: Readonly<Record<string, string>> = {
-  ENOENT:
-    'there is no such socket: check that cnpd is running and that gnmi.socket in cnpd.yaml is this path ' +
-    '(the socket of Set exists where cnpd.yaml has groups, srv6.end-mt, srv6.replication, source.enforce ' +
-    'or flow-control.hold)',
-  ECONNREFUSED: 'no process listens on it: cnpd is not running',
-  EACCES: 'permission denied: use root, or an account in the group of the socket',
-  ENOTSOCK: 'this is not a socket',
-};
-
 async function explain(error: ServiceError, { socket, tcp, timeoutMs }: ClientOptions): Promise<NorthboundError> {
   const name = status[error.code] ?? String(error.code);
   if (error.code === status.DEADLINE_EXCEEDED)
     return new NorthboundError('unreachable', name, `${tcp?.target ?? socket}: no answer within ${timeoutMs / 1000} s`);
   if (error.code !== status.UNAVAILABLE) return new NorthboundError('refused', name, error.details);
-  if (tcp) return new NorthboundError('unreachable', name, `${tcp.target}: ${error.details}`);
+  if (tcp) return new NorthboundError('unreachable', name, unreachableTcp(tcp.target, error.details));
   const errno = await connectError(socket);
   return new NorthboundError(
     'unreachable',
@@ -293,5 +284,3 @@ async function explain(error: ServiceError, { socket, tcp, timeoutMs }: ClientOp
     errno === undefined ? `${socket}: not a gRPC server (${error.details})` : unreachable(socket, errno),
   );
 }
-
-const unreachable = (socket: string, errno: string): string => `${socket}: ${WHY_UNREACHABLE[errno] ?? errno}`;

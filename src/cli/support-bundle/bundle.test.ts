@@ -11,6 +11,7 @@ import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { failing, fakeCnpd, run as runCli } from '../fake-cnpd.fixture.ts';
 import { MASK } from '../../model/masks.ts';
+import type { Check } from '../../model/problem.ts';
 import { exampleState } from '../../northbound/state.fixture.ts';
 import { Secrets } from './mask.ts';
 import { type BundleSources, PART_BYTES, type Part, fetchText, read, run, writeNew } from './sources.ts';
@@ -107,10 +108,15 @@ interface Manifest {
 const manifestOf = (files: Record<string, string>): Manifest => JSON.parse(files['manifest.json']!) as Manifest;
 
 let serial = 0;
-async function bundle(client = fakeCnpd(exampleState()), rest: Partial<BundleSources> = {}) {
+async function bundle(
+  client = fakeCnpd(exampleState()),
+  rest: Partial<BundleSources> = {},
+  checks: readonly Check[] = [],
+  more = '',
+) {
   const path = join(directory, `${serial++}.tar.gz`);
-  const given = { bundleSources: async () => sources(rest) };
-  const result = await runCli(`support-bundle ${path}`, client, given);
+  const given = { bundleSources: async () => sources(rest), examine: async () => [...checks] };
+  const result = await runCli(`support-bundle ${path} ${more}`.trim(), client, given);
   return { ...result, path };
 }
 
@@ -131,6 +137,42 @@ test('no secret is in it, wherever it stood: cnpd.yaml, FRR, logs, errors, hexad
   expect(JSON.parse(files['config/effective.json']!)).toMatchObject({
     ospfv2: { big: '1', areas: [{ keys: [{ id: 1, key: MASK }] }] },
   });
+});
+
+test('JSON stays JSON: keys in the configuration of a view, and lines of FRR in what doctor says', async () => {
+  const state = exampleState();
+  const problem = 'FRR has isis password md5 Secret-frr-4, and cnpd.yaml has none';
+  const check = { id: 'x', claim: 'keys agree', state: 'missing', problem, 'hmac-md5': 'Secret-view', qpn: 5 } as const;
+  const { path } = await bundle(fakeCnpd(state), {}, [check]);
+  const files = await unpacked(path);
+  expect(JSON.parse(files['doctor.json']!)).toEqual([
+    {
+      id: 'x',
+      claim: 'keys agree',
+      state: 'missing',
+      problem: `FRR has isis password md5 ${MASK}`,
+      'hmac-md5': MASK,
+      qpn: 5,
+    },
+  ]);
+  for (const [name, text] of Object.entries(files)) if (name.endsWith('.json')) JSON.parse(text);
+});
+
+test('the configuration is the file of the running cnpd, unless one is named', async () => {
+  const asked: string[] = [];
+  const read = (file: string): Part => {
+    asked.push(file);
+    return { text: YAML };
+  };
+  const example = exampleState();
+  const state = {
+    ...example,
+    status: { ...example.status, intent: { ...example.status.intent, file: '/other.yaml' } },
+  };
+  await bundle(fakeCnpd(state), { read });
+  await bundle(fakeCnpd(state), { read }, [], '-c /mine.yaml');
+  await bundle(failing('unreachable'), { read });
+  expect(asked).toEqual(['/other.yaml', '/mine.yaml', '/etc/cnpd/cnpd.yaml']);
 });
 
 test('a file for the owner alone; one that is there is not replaced', async () => {
@@ -154,7 +196,7 @@ test('what fails, and what is too long, is in the manifest; the rest is there', 
   });
   expect(part('recording.jsonl')).toMatchObject({ ok: false, error: expect.stringContaining('record start') });
   expect(part('metrics.txt')).toMatchObject({ ok: true, bytes: PART_BYTES, truncated: true });
-  expect(out).toContain('not in it: kernel/bpf-programs.txt: bpftool: not installed');
+  expect(out).toMatch(/^not in it: kernel\/bpf-programs\.txt, .*: bpftool: not installed/m);
   expect(parts.filter(({ file, ok }) => file.startsWith('views/') && !ok)).toEqual([]);
   expect(Object.keys(files).sort()).toEqual(
     ['manifest.json', ...parts.filter(({ ok }) => ok).map(({ file }) => file)].sort(),
@@ -163,8 +205,9 @@ test('what fails, and what is too long, is in the manifest; the rest is there', 
 });
 
 test('with cnpd down it says so, and has the rest', async () => {
-  const { path, code, err } = await bundle(failing('unreachable'));
+  const { path, code, out, err } = await bundle(failing('unreachable'));
   expect([code, err]).toEqual([1, 'cnpctl: cnpd does not answer, its state is not in the bundle: because\n']);
+  expect(out).toMatch(/^not in it: views\/status\.json, .*views\/ports\.json, .*: because$/m);
   const files = await unpacked(path);
   expect(manifestOf(files).cnpd).toBe('because');
   expect(manifestOf(files).parts.find(({ file }) => file === 'views/status.json')).toMatchObject({ ok: false });

@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib';
 import { type TarEntry, packTar } from 'modern-tar';
 import { messageOf } from '../../model/error-text.ts';
 import { MASK } from '../../model/masks.ts';
+import { CONFIG_FILE } from '../../model/paths.ts';
 import { type Context, print, printJson } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { Secrets, secretsIn } from './mask.ts';
@@ -12,6 +13,10 @@ import { type PartsOf, type Wanted, partsOf } from './parts.ts';
 import { type BundleSources, PART_BYTES, PART_TIMEOUT_MS, type Part } from './sources.ts';
 
 const AT_ONCE = 4;
+
+interface Status {
+  readonly intent: { readonly file: string };
+}
 
 /** A line of the manifest. */
 interface Noted {
@@ -29,30 +34,32 @@ interface Collected {
 }
 
 export interface BundleOptions {
-  readonly config: string;
+  /** Default: the file of the running cnpd. */
+  readonly config?: string;
 }
 
 /** Exit code 1: cnpd did not answer; the bundle has the rest. */
 export async function supportBundle(
   context: Context,
   given: string | undefined,
-  { config }: BundleOptions,
+  options: BundleOptions,
 ): Promise<ExitCode> {
   const sources = await context.bundleSources();
   const at = new Date(context.nowMs());
   const name = `cnpd-support-${sources.hostname()}-${at.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
   const path = given ?? `${name}.tar.gz`;
   const client = context.connect({ socket: context.options.socket, timeoutMs: PART_TIMEOUT_MS });
-  const answers = await client.get(['cnpd', 'status']).then(
-    () => undefined,
-    (error: unknown) => messageOf(error),
+  const { file, unanswered } = await client.get(['cnpd', 'status']).then(
+    (status) => ({ file: (status as Status).intent.file, unanswered: undefined }),
+    (error: unknown) => ({ file: undefined, unanswered: messageOf(error) }),
   );
+  const config = options.config ?? file ?? CONFIG_FILE;
   try {
-    const examine = (): ReturnType<Context['examine']> => context.examine(config, { kernel: answers !== undefined });
+    const examine = (): ReturnType<Context['examine']> => context.examine(config, { kernel: unanswered !== undefined });
     const parts = { version: context.version, configFile: config, client, sources, examine };
-    const { entries, notes } = await bundle(name, parts, at, answers);
+    const { entries, notes } = await bundle(name, parts, at, unanswered);
     sources.writeNew(path, await compressed(entries));
-    return report(context, path, notes, answers);
+    return report(context, path, notes, unanswered);
   } catch (error) {
     context.err(`cnpctl: the bundle cannot be written: ${messageOf(error)}\n`);
     return EXIT.error;
@@ -126,7 +133,7 @@ function maskedPart({ wanted, part, error }: Collected, secrets: Secrets): { not
   if (!part) return { note: { file, ok: false, error: secrets.mask(error!) } };
   if (isExact && secrets.isIn(part.text))
     return { note: { file, ok: false, error: 'a secret of the configuration is in it: it is left out' } };
-  const masked = isExact ? part.text : secrets.mask(part.text);
+  const masked = isExact ? part.text : file.endsWith('.json') ? secrets.maskJson(part.text) : secrets.mask(part.text);
   const isLong = !isExact && Buffer.byteLength(masked) > PART_BYTES;
   const text = isLong ? Buffer.from(masked).toString('utf8', 0, PART_BYTES) : masked;
   const truncated = isLong || part.truncated === true;
@@ -141,7 +148,17 @@ function report(context: Context, path: string, notes: readonly Noted[], unanswe
   else
     print(context, [
       `${path}: ${notes.length - missing.length} parts; secrets are masked, addresses and names are not`,
-      ...missing.map(({ file, error }) => `not in it: ${file}: ${error!.split('\n')[0]}`),
+      ...[...byReason(missing)].map(([reason, files]) => `not in it: ${files.join(', ')}: ${reason}`),
     ]);
   return unanswered === undefined ? EXIT.ok : EXIT.problem;
+}
+
+/** All that cnpd does not answer has one reason: it is said once. */
+function byReason(missing: readonly Noted[]): Map<string, string[]> {
+  const files = new Map<string, string[]>();
+  for (const { file, error } of missing) {
+    const reason = error!.split('\n')[0]!;
+    files.set(reason, [...(files.get(reason) ?? []), file]);
+  }
+  return files;
 }

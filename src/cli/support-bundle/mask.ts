@@ -73,12 +73,39 @@ export class Secrets {
 
   mask(text: string): string {
     // The longest first: one may be a part of another. Before the lines, whose rules may see only a part of one.
-    const known = [...this.#known].sort((a, b) => b.length - a.length);
-    return known
-      .reduce((left, secret) => left.replaceAll(secret, MASK), text)
+    return this.#withoutKnown(text)
       .split('\n')
       .map((line) => maskLine(line).text)
       .join('\n');
+  }
+
+  /** Of JSON, each text on its own, so that it stays JSON. */
+  maskJson(text: string): string {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return this.mask(text);
+    }
+    return `${JSON.stringify(this.#maskValue(value), null, 2)}\n`;
+  }
+
+  #withoutKnown(text: string): string {
+    const known = [...this.#known].sort((a, b) => b.length - a.length);
+    return known.reduce((left, secret) => left.replaceAll(secret, MASK), text);
+  }
+
+  #maskValue(value: unknown, isSecret = false): unknown {
+    if (typeof value === 'string') return isSecret ? MASK : this.mask(value);
+    if (typeof value === 'number') return isSecret || this.isIn(String(value)) ? MASK : value;
+    if (Array.isArray(value)) return value.map((item) => this.#maskValue(item, isSecret));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, of]) => [
+        this.#withoutKnown(key),
+        this.#maskValue(of, isSecret || SECRET_KEY.test(key)),
+      ]),
+    );
   }
 
   isIn(text: string): boolean {

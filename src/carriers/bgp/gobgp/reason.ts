@@ -3,7 +3,7 @@
 // grpc-js keeps nothing but the words of Node.js and OpenSSL, and gobgpd answers in words alone: they are read here and
 // nowhere else.
 import { status } from '@grpc/grpc-js';
-import { messageOf } from '../../../model/error-text.ts';
+import { messageOf, withoutChannelWords } from '../../../model/error-text.ts';
 import type { GobgpFault, GobgpFaultCode } from '../../../model/gobgp-fault.ts';
 import { CallError } from './channel.edge.ts';
 import { GobgpError } from './fault.ts';
@@ -89,15 +89,8 @@ export function faultOf(error: unknown, { maxMessageBytes }: Pick<GobgpOptions, 
         `or refused one from cnpd as too long (${message})`,
     };
   const known = WORDS.find(({ pattern }) => pattern.test(message));
-  return { code: known?.code ?? 'other', reason: known?.reason ?? printable(withoutWrapping(message)) };
+  return { code: known?.code ?? 'other', reason: known?.reason ?? printable(withoutChannelWords(message)) };
 }
-
-/**
- * The library's words around the kernel's: `No connection established. Last error: Error: connect ECONNREFUSED
- * 127.0.0.1:50051. Resolution note: `.
- */
-const withoutWrapping = (message: string): string =>
-  message.replace(/^No connection established\. Last error: (?:Error: )?/, '').replace(/\. Resolution note: .*$/s, '');
 
 /** gobgpd's answer about a family that its configuration leaves out; gRPC's code of it is that of any error. */
 export const hasNoTable = (error: unknown): boolean =>
