@@ -9,6 +9,7 @@ import { METRIC, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
 import { burstOf } from '../../src/plan/token-bucket.ts';
 import { dissect } from '../support/tshark.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
+import { tokenBucket } from './support/token-bucket.ts';
 import { H1, LOOPBACK } from './support/line.ts';
 import type { Row } from './support/network.ts';
 import { type Notification, notifications } from './support/notifications.ts';
@@ -149,8 +150,8 @@ describe('thresholds and levels', () => {
   test('LHCNP-5.7-e LHCNP-5.5.1-d: while the queue grows all the same it escalates: ever stricter, Pause only after Rate Reduce; after the drain one Resume', async () => {
     await line.reload(node({ rtt: '50ms' }));
     const f = await line.connected(ICMP);
-    await line.rate(STANDING);
-    // As much in a second on a busy machine, so that the queue grows there, too.
+    // On a busy machine, too, the queue grows: as much is sent in a second, and it is long enough for that.
+    await line.p.exec(...tokenBucket('eth2', { verb: 'change', rate: STANDING, limit: 8_000_000 }));
     let sentAt = Date.now();
     await until(
       'a Pause',
