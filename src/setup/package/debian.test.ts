@@ -118,7 +118,7 @@ test('what an interrupted compilation leaves is removed as what is compiled', ()
   const bundle = join(dir, 'program.cjs');
   writeFileSync(bundle, 'exports.later = async () => {};');
   // So that it fails between the two steps.
-  mkdirSync(`${bundle}.compiled`);
+  mkdirSync(`${bundle}.${process.arch}.compiled`);
   expect(spawnSync(process.execPath, ['src/setup/compile.mjs', bundle]).status).not.toBe(0);
   const left = readdirSync(dir).filter((name) => name !== 'program.cjs');
   expect(left).toHaveLength(2);
