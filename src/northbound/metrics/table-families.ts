@@ -3,7 +3,10 @@
 import type { TablesSummary } from '../../model/telemetry-state.ts';
 import { type Family, type Label, one } from './family.ts';
 
-const TABLE: Label = { name: 'table', bound: 'bounded tables of the programs that run, by the names of their maps' };
+const TABLE: Label = {
+  name: 'table',
+  bound: 'maps of the programs that run, but not those of groups and of held flows',
+};
 
 export const TABLES: readonly Family<TablesSummary>[] = [
   {
