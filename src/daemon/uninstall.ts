@@ -134,6 +134,7 @@ function removePins(runDir: string, task: Task): void {
   const before = task.left;
   for (const entry of existsSync(links) ? readdirSync(links, { withFileTypes: true }) : [])
     removeLink(links, entry, task);
+  removePrograms(bpf, task);
   // Every new BPF file system contains maps.debug and progs.debug. They cannot be removed and vanish with the mount, as
   // do empty folders and symbolic links.
   const entries = readdirSync(bpf, { withFileTypes: true }).filter(
@@ -143,7 +144,6 @@ function removePins(runDir: string, task: Task): void {
   const maps = files.filter(({ name }) => isMapPin(name));
   for (const { name } of maps) task.attempt(join(bpf, name), () => rmSync(join(bpf, name)));
   if (maps.length > 0) task.say(`removed ${maps.length} maps`);
-  removePrograms(bpf, task);
   const foreign = [
     ...files.filter(({ name }) => !isMapPin(name)),
     ...entries.filter((entry) => entry.isDirectory() && holdsPins(join(bpf, entry.name))),
