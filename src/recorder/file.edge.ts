@@ -31,9 +31,12 @@ async function namedIn(directory: string): Promise<Named[]> {
     .sort((a, b) => a.number - b.number);
 }
 
-/** @returns the path of the newest recording in a directory; undefined: there is none. @throws Error */
+/** @returns the path of the newest recording in a directory; undefined: there is none. @throws Error of the system */
 export async function newestRecording(directory: string): Promise<string | undefined> {
-  const named = await namedIn(directory).catch((): Named[] => []);
+  const named = await namedIn(directory).catch((error: NodeJS.ErrnoException): Named[] => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
   return named.findLast(({ isRecording }) => isRecording)?.path;
 }
 

@@ -79,6 +79,7 @@ test('links and directories with the name of a recording are none: neither follo
   expect(readdirSync(made)).toHaveLength(MOST_FILES + 5);
   expect(await newestRecording(made)).toBe(`${made}/recording-${99 + MOST_FILES}.jsonl`);
   expect(await newestRecording(`${directory}/nowhere`)).toBeUndefined();
+  await expect(newestRecording('/dev/null')).rejects.toThrow(/ENOTDIR/);
 });
 
 test('at the limit of bytes it ends, whole; what comes later is counted', async () => {
