@@ -32,6 +32,8 @@ export interface ReconcilerDependencies {
 
 /** Objects per step of work: about 1 ms. */
 const STEP = 250;
+/** Objects per step of a full pass. To verify one may take several system calls. */
+const PASS_STEP = 25;
 const BUDGET_MS = 2;
 
 const DEFAULTS: ReconcilerOptions<unknown> = { retryMs: [100, 30_000], fullPassMs: 60_000 };
@@ -189,14 +191,18 @@ export class Reconciler<T extends { readonly id: string }> {
    */
   fullPass(): void {
     if (this.#closed) return;
-    this.#pass?.return(undefined);
-    this.#pass = this.#passing();
+    this.#startPass();
     if (!this.#isBehind) this.#advancePass();
     if (this.#pass) this.#goOn();
   }
 
+  #startPass(): void {
+    this.#pass?.return(undefined);
+    this.#pass = this.#passing();
+  }
+
   #advancePass(): void {
-    if (this.#pass && advance(this.#pass, STEP)) this.#pass = undefined;
+    if (this.#pass && advance(this.#pass, PASS_STEP)) this.#pass = undefined;
     this.#run();
   }
 
@@ -293,7 +299,9 @@ export class Reconciler<T extends { readonly id: string }> {
     if (this.#closed || this.#cancelFullPass) return;
     this.#cancelFullPass = this.#clock.after(this.#options.fullPassMs, () => {
       this.#cancelFullPass = undefined;
-      this.fullPass();
+      // The timers of all reconcilers come at the same time: each pass begins in a turn of its own.
+      this.#startPass();
+      this.#goOn();
       this.#scheduleFullPass();
     });
   }
