@@ -7,14 +7,14 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
 import { ApplyQueue, type Entry, statusOf, unfinished } from './apply-queue.ts';
-import { type ObjectStatus, type Operations, type DesiredIds, sameJson } from './operations.ts';
+import { type ObjectStatus, type Operations, type DesiredIds, samePlain } from './operations.ts';
 
 export interface ReconcilerOptions<T> {
   /** First pause after a failure and the longest one; it doubles in between. Milliseconds. */
   readonly retryMs: readonly [number, number];
   /** Time between full passes, milliseconds. */
   readonly fullPassMs: number;
-  /** Whether an object is unchanged. Absent: compared by its JSON text. */
+  /** Whether an object is unchanged. Absent: compared as plain data. */
   readonly same?: (a: T, b: T) => boolean;
   /**
    * How many objects replace() and change() apply within the call. The rest follows in later steps, in order of the
@@ -169,7 +169,7 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   #markChanged(object: T): void {
-    const same = this.#options.same ?? sameJson;
+    const same = this.#options.same ?? samePlain;
     const entry = this.#entries.get(object.id);
     if (entry?.object !== undefined && entry.state !== 'failed' && same(entry.object, object)) return;
     this.#set(object.id, entry, object);
