@@ -79,7 +79,10 @@ async function examineCorePorts(intent: Intent): Promise<Check[]> {
 async function examineMonitoredPorts(intent: Intent): Promise<Check[]> {
   if (intent.ports.length === 0) return [];
   try {
-    return checkMonitoredPorts(intent, await withNetlink((rtnetlink) => readKernelFacts({ rtnetlink, work: WORK, features: [] })));
+    return checkMonitoredPorts(
+      intent,
+      await withNetlink((rtnetlink) => readKernelFacts({ rtnetlink, work: WORK, features: [] })),
+    );
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
     return [monitoredPortsUnknown(error)];

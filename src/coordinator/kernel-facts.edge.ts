@@ -46,9 +46,7 @@ const qdiscFact = (qdisc: Qdisc, siblings: readonly Qdisc[], htbBytesPerS: bigin
 
 /** Of an mq or mqprio, those of the queues in use. Their parents are its classes, whose major number is its own. */
 const queuesBelow = (mq: Qdisc, siblings: readonly Qdisc[]): Qdisc[] =>
-  siblings
-    .filter(({ parent }) => parent >>> 16 === mq.handle >>> 16)
-    .toSorted((a, b) => a.parent - b.parent);
+  siblings.filter(({ parent }) => parent >>> 16 === mq.handle >>> 16).toSorted((a, b) => a.parent - b.parent);
 
 /** Rate of an HTB, bytes/s: the sum of its top-level classes. They cannot borrow, so their `ceil` has no effect. */
 async function htbRate(rtnetlink: Rtnetlink, qdisc: Qdisc): Promise<bigint | undefined> {

@@ -119,7 +119,11 @@ class RunningDaemon implements Daemon {
     });
     this.#table = new LearnedTable({ holdMs: holdTimes(options.config.intent) }, { clock, count });
     this.#corePorts = new CorePorts({ ask: isGatewayPort, clock, log });
-    this.#lost = new LostNotifications({ counters: (names) => this.#kernel?.dataplane.countersNamed(names), clock, log });
+    this.#lost = new LostNotifications({
+      counters: (names) => this.#kernel?.dataplane.countersNamed(names),
+      clock,
+      log,
+    });
     this.#coordinator = this.#createCoordinator(options.config.intent);
     this.#recording = new RecordingPart(options, { clock, count, log, restart: () => this.#restartMachines() });
     this.#carriers = new Carriers({

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Attachment, type HookKernel, attachment, attachmentOperations, pinName, pinOwner } from './attachments.ts';
+import {
+  type Attachment,
+  type HookKernel,
+  attachment,
+  attachmentOperations,
+  pinName,
+  pinOwner,
+} from './attachments.ts';
 
 function memoryKernel(restored = (): boolean => false) {
   const links = new Map<string, Attachment>();

@@ -95,7 +95,9 @@ async function measured(name: string, address: string, child: string, kind = 'mq
   const queues = await load(`${address}.2`, () => below(name));
   const depth = sum(queues);
   const [at, above] = [notified(depth), notified(depth - 1)];
-  const fact = (await readKernelFacts({ rtnetlink: r.rtnl, work: eventLoopWork(), features: [] })).qdiscs.find(({ ifindex }) => ifindex === r.portIfindex);
+  const fact = (await readKernelFacts({ rtnetlink: r.rtnl, work: eventLoopWork(), features: [] })).qdiscs.find(
+    ({ ifindex }) => ifindex === r.portIfindex,
+  );
   return { queues, depth, root: root(name)[0], empty, at, above, fact };
 }
 
