@@ -41,8 +41,8 @@ export interface ObjectStatus {
 }
 
 /**
- * Compares plain data: numbers, `bigint`, text, and lists and objects of them. What is undefined counts as absent. Makes
- * nothing that is thrown away afterwards: ten thousand objects are compared with each plan.
+ * Compares plain data: numbers, `bigint`, text, and lists and objects of them. What is undefined counts as absent. It
+ * makes no garbage: ten thousand objects are compared with each plan.
  */
 export function samePlain(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

@@ -1,6 +1,9 @@
 // Reads the counters of the programs. One map has those of all of them.
-import { counterKey, decodeCounters, sumOfWords } from '../kernel/dataplane/counters.ts';
+import { COUNTERS, decodeCounters } from '../kernel/dataplane/counters.ts';
+import { u32Key } from '../kernel/dataplane/layout.ts';
 import type { Steps } from '../model/work.ts';
+
+const KEY = new Map(COUNTERS.map(({ name, index }) => [name, u32Key(index)]));
 
 /** Counters decoded in one step. With 256 CPUs these are 16,384 words. */
 const STEP = 64;
@@ -26,11 +29,10 @@ export function lookUpCounters(
   map: { lookup(key: Uint8Array): Uint8Array | undefined },
   names: Iterable<string>,
 ): ReadonlyMap<string, bigint> {
-  const found = new Map<string, bigint>();
-  for (const name of names) {
-    const key = counterKey(name);
+  const entries = [...new Set(names)].flatMap((name) => {
+    const key = KEY.get(name);
     const value = key && map.lookup(key);
-    if (value) found.set(name, sumOfWords(value));
-  }
-  return found;
+    return value ? [[key, value] as const] : [];
+  });
+  return new Map(decodeCounters(entries));
 }

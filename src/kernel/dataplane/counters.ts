@@ -3,7 +3,7 @@
 // rows are added, never renumbered.
 import { FLOW_CONTROL_COUNTERS } from './flow-control-counters.ts';
 import { HOLD_COUNTERS } from './hold-counters.ts';
-import { LITTLE_ENDIAN, readU32Key, u32Key, viewOf } from './layout.ts';
+import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
 import { MULTICAST_COUNTERS } from './multicast-counters.ts';
 import { SOURCE_COUNTERS } from './source-counters.ts';
 
@@ -341,7 +341,6 @@ export const COUNTERS: readonly CounterRow[] = [
 ];
 
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));
-const INDEX = new Map(COUNTERS.map((counter) => [counter.name, counter.index]));
 
 /**
  * Counters with their names, in the order of the entries of the map; each value is one u64 a CPU. Indexes without a
@@ -356,16 +355,10 @@ export function* decodeCounters(
   }
 }
 
-/** Undefined: no program has this counter. */
-export function counterKey(name: string): Uint8Array | undefined {
-  const index = INDEX.get(name);
-  return index === undefined ? undefined : u32Key(index);
-}
-
 const [LOW, HIGH] = LITTLE_ENDIAN ? [0, 4] : [4, 0];
 
 /** The sum of u64 words. Their halves are added as numbers, exact for a million CPUs: a bigint for each would cost most. */
-export function sumOfWords(words: Uint8Array): bigint {
+function sumOfWords(words: Uint8Array): bigint {
   const view = viewOf(words);
   let [low, high] = [0, 0];
   for (let at = 0; at + 8 <= words.length; at += 8) {
