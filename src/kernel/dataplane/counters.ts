@@ -357,7 +357,7 @@ export function* decodeCounters(
 
 const [LOW, HIGH] = LITTLE_ENDIAN ? [0, 4] : [4, 0];
 
-/** The sum of u64 words. Their halves are added as numbers, exact for a million CPUs: cheaper than a bigint for each. */
+/** The sum of u64 words. Their halves are added as numbers, exact for a million CPUs: cheaper than bigints. */
 function sumOfWords(words: Uint8Array): bigint {
   const view = viewOf(words);
   let [low, high] = [0, 0];
