@@ -61,7 +61,8 @@ describe('cnpctl show', () => {
     const { code, out } = await run('show status');
     expect(code).toBe(1);
     expect(out).toContain(
-      'last reload  refused, the configuration above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n' +
+      'last trial   rolled back 2026-11-20T11:59:00.000Z (1m10s ago): no confirmation came in time\n' +
+        'last reload  refused, the configuration above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n' +
         '  cnpd.yaml:3:1: unknown key',
     );
     expect(out).toContain('\nport eth2: the root qdisc is pfifo_fast\n  tc qdisc replace');

@@ -1,5 +1,6 @@
 // `cnpctl show …`: asks one path and prints it. The subjects and their columns are in views.ts.
 import { type IpAddress, parseAddress } from '../model/address.ts';
+import type { RollBackReason } from '../model/config-change.ts';
 import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, usage, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -126,6 +127,7 @@ interface Status {
     readonly 'loaded-at': string;
     readonly persistent?: boolean;
     readonly 'confirm-by'?: string;
+    readonly 'rolled-back'?: { readonly at: string; readonly reason: RollBackReason };
     readonly 'last-reload'?: { readonly at: string; readonly ok: boolean; readonly errors?: readonly string[] };
   };
   readonly adopted: boolean;
@@ -145,9 +147,14 @@ function keptLines({ persistent, 'confirm-by': confirmBy }: Status['intent']): [
   return persistent === false ? [['kept', 'no: a reload or a restart takes the file']] : [];
 }
 
+const ROLLED_BACK: Readonly<Record<RollBackReason, string>> = {
+  'not-confirmed': 'no confirmation came in time',
+  requested: 'asked for',
+};
+
 function statusLines(status: Status, nowMs: number): string[] {
   const ago = (time: string): string => `${time} (${formatAge(time, nowMs)} ago)`;
-  const reload = status.intent['last-reload'];
+  const { 'last-reload': reload, 'rolled-back': back } = status.intent;
   const lines = formatPairs([
     ['health', status.health],
     ...(status['waits-for'] ?? []).map((what): [string, string] => ['waits for', what]),
@@ -158,6 +165,7 @@ function statusLines(status: Status, nowMs: number): string[] {
     ['intent', status.intent.file],
     ['loaded', ago(status.intent['loaded-at'])],
     ...keptLines(status.intent),
+    ...(back ? [['last trial', `rolled back ${ago(back.at)}: ${ROLLED_BACK[back.reason]}`] as const] : []),
     [
       'last reload',
       reload ? `${reload.ok ? 'done' : 'refused, the configuration above stays in force'}, ${ago(reload.at)}` : 'none',
