@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from './exit.ts';
 import { type Filters, filterRows, filtered } from './filters.ts';
 import { coveringEntries, explainClaim, explainDecision } from './senders.ts';
 import { formatAge, formatPairs, printable } from './table.ts';
-import { type View, layOut } from './columns.ts';
+import { type View, few, layOut } from './columns.ts';
 import { VIEWS } from './views.ts';
 
 const rowsOf = async (context: Context, view: View): Promise<Row[]> =>
@@ -89,13 +89,19 @@ export async function showLatest(context: Context, view: View, { last, ...filter
   return EXIT.ok;
 }
 
-/** The ports, what became of their triggers, and where each threshold comes from. */
+/** The ports, what became of their triggers, and where each threshold comes from. Exit code 1: no such port. */
 export async function showPorts(context: Context, name: string | undefined, filters: Filters): Promise<ExitCode> {
   const both = bothGiven('show ports', name, filters.port, 'port');
   if (both !== undefined) return usage(context, both);
   const wanted = name === undefined ? filters : { port: name };
   const all = await rowsOf(context, VIEWS.ports);
   const rows = filterRows(VIEWS.ports, all, wanted);
+  if (wanted.port !== undefined && rows.length === 0) {
+    const others = all.map((row) => printable(String(row['interface'])));
+    const known = others.length === 0 ? VIEWS.ports.empty : `monitored: ${few(others, ', ')}`;
+    context.err(`cnpctl: port ${wanted.port} is not monitored; ${known}\n`);
+    return EXIT.problem;
+  }
   printRows(context, filtered(VIEWS.ports, all, wanted), rows);
   if (context.options.output === 'table' && rows.length > 0) {
     print(context, ['', ...layOut(VIEWS.triggers, rows, context)]);
