@@ -11,6 +11,8 @@ export interface GlobalOptions extends TargetOptions {
   readonly socket: string;
   /** `--socket` was given. */
   readonly socketGiven?: boolean;
+  /** Where `socket` is not the one that reads: that one. */
+  readonly mainSocket?: string;
   /** Seconds. */
   readonly timeout: number;
   /** Tables with one line a row, however long. */
@@ -103,7 +105,8 @@ export async function withCnpd<T>(
   run: (client: NorthboundClient) => Promise<T>,
 ): Promise<T> {
   const tcp = tcpOf(options, readFile);
-  const client = connect({ socket: options.socket, ...(tcp && { tcp }), timeoutMs: options.timeout * 1000 });
+  const { socket, mainSocket } = options;
+  const client = connect({ socket, mainSocket, ...(tcp && { tcp }), timeoutMs: options.timeout * 1000 });
   try {
     return await run(client);
   } finally {
@@ -114,12 +117,14 @@ export async function withCnpd<T>(
 /** The exit code of an error, which is reported on standard error. */
 export function explainFailure(context: Pick<CliDependencies, 'err'>, error: unknown): ExitCode {
   if (error instanceof NorthboundError) {
-    context.err(
-      error.code === 'unreachable'
-        ? `cnpctl: cannot reach cnpd: ${error.message}\n`
-        : `cnpctl: cnpd refused: ${error.message} (${error.status})\n`,
-    );
-    return error.code === 'unreachable' ? EXIT.unreachable : EXIT.error;
+    const { code, message, status } = error;
+    const sentence = {
+      unreachable: `cannot reach cnpd: ${message}`,
+      'no-socket': message,
+      refused: `cnpd refused: ${message} (${status})`,
+    }[code];
+    context.err(`cnpctl: ${sentence}\n`);
+    return code === 'refused' ? EXIT.error : EXIT.unreachable;
   }
   context.err(`cnpctl: ${messageOf(error)}\n`);
   return EXIT.error;

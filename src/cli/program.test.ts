@@ -191,6 +191,17 @@ describe('cnpctl show', () => {
     });
   });
 
+  test('release where cnpd runs without the socket of Set: why, and not that cnpd cannot be reached', async () => {
+    const sockets: unknown[] = [];
+    const connect: CliDependencies['connect'] = ({ socket, mainSocket }) => (
+      sockets.push([socket, mainSocket]),
+      failing('no-socket')
+    );
+    const { code, err } = await run('release --all', undefined, { connect });
+    expect([code, err]).toEqual([3, 'cnpctl: because\n']);
+    expect(sockets).toEqual([['/run/cnpd/gnmi-set.sock', '/run/cnpd/gnmi.sock']]);
+  });
+
   test('release: one flow, or all; says how many, and exits 1 when there was none', async () => {
     expect(await run('release 2001:db8:1::1 2001:db8:2::1 0x1234')).toMatchObject({ code: 0, out: '1 flow let go\n' });
     expect(await run('release 2001:db8:1::1 2001:db8:2::1 4661')).toMatchObject({ code: 1, out: '0 flows let go\n' });
