@@ -82,6 +82,8 @@ export interface Context extends CliDependencies {
   readonly options: GlobalOptions;
   /** Of tables, in columns of text. */
   readonly width: number;
+  /** JSON without line breaks: one of several documents. */
+  readonly oneLine?: boolean;
 }
 
 export type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
@@ -90,8 +92,8 @@ export type Act = (run: Action) => (...args: unknown[]) => Promise<void>;
 
 export const print = (context: Pick<CliDependencies, 'out'>, lines: readonly string[]): void =>
   context.out(lines.map((line) => `${line}\n`).join(''));
-export const printJson = (context: Pick<CliDependencies, 'out'>, value: unknown): void =>
-  context.out(`${JSON.stringify(value, null, 2)}\n`);
+export const printJson = (context: Pick<Context, 'out' | 'oneLine'>, value: unknown): void =>
+  context.out(`${JSON.stringify(value, null, context.oneLine ? 0 : 2)}\n`);
 
 /** A command line that the table of commands cannot refuse by itself. */
 export function usage(context: Pick<CliDependencies, 'err'>, text: string): ExitCode {

@@ -131,7 +131,7 @@ describe('where nothing matches, that is said, and is no fault', () => {
     let looks = 0;
     const pause = async (): Promise<boolean> => ++looks < 2;
     const { out } = await run('show --watch flows --port eth9', undefined, { pause });
-    expect(out).toBe('no row matches --port eth9, of 1\n'.repeat(2));
+    expect(out).toBe('no row matches --port eth9, of 1\n---\nno row matches --port eth9, of 1\n');
     expect(exampleState().flows).toHaveLength(1);
   });
 });
