@@ -83,7 +83,7 @@ describe('--watch', () => {
     const watched = (more: object) => run('show ports -w -o json', undefined, { pause: looks(3).pause, ...more });
     const lines = (await watched({})).out.trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(
-      Array.from({ length: 3 }, () => JSON.parse(once.out)),
+      Array.from({ length: 3 }, () => JSON.parse(once.out) as unknown),
     );
     expect((await watched({ terminal: true })).out).toContain(`\u001b[H${once.out}\u001b[J`);
   });

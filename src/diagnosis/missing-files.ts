@@ -1,5 +1,5 @@
-// Files that the configuration names and that are not there: certificates and keys of TLS. cnpd starts without them, and
-// the section waits for them; `check` notes it before.
+// Files that the configuration names and that are not there: certificates and keys of TLS. cnpd starts without them,
+// and the section waits for them; `check` notes it before.
 import type { Intent } from '../intent/intent.ts';
 import type { Problem } from '../model/problem.ts';
 
