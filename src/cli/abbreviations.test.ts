@@ -66,15 +66,26 @@ describe('--watch', () => {
     const once = await run('show isis neighbors');
     const { waited, pause } = looks(3);
     const { code, out } = await run('show isis neighbors --watch --interval 0.5', undefined, { pause });
-    expect({ code, out }).toEqual({ code: 0, out: once.out.repeat(3) });
+    expect({ code, out }).toEqual({ code: 0, out: [once.out, once.out, once.out].join('---\n') });
     expect(waited).toEqual([500, 500, 500]);
   });
 
   test('two seconds pass by default; options of the view count', async () => {
     const { waited, pause } = looks(1);
     const line = 'show -w notifications --last 1 -o json';
-    expect((await run(line, undefined, { pause })).out).toBe((await run('show notifications --last 1 -o json')).out);
+    const [watched, once] = [await run(line, undefined, { pause }), await run('show notifications --last 1 -o json')];
+    expect(JSON.parse(watched.out)).toEqual(JSON.parse(once.out));
     expect(waited).toEqual([2000]);
+  });
+
+  test('of JSON in a pipe each line is a document; on a terminal it is laid out', async () => {
+    const once = await run('show ports -o json');
+    const watched = (more: object) => run('show ports -w -o json', undefined, { pause: looks(3).pause, ...more });
+    const lines = (await watched({})).out.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(
+      Array.from({ length: 3 }, () => JSON.parse(once.out) as unknown),
+    );
+    expect((await watched({ terminal: true })).out).toContain(`\u001b[H${once.out}\u001b[J`);
   });
 
   test('a terminal is written over, from the upper left', async () => {
@@ -83,13 +94,15 @@ describe('--watch', () => {
     expect(out).toBe(`\u001b[2J${`\u001b[H${once.out}\u001b[J`.repeat(2)}`);
   });
 
-  test('a cnpd that does not answer is waited for', async () => {
+  test('a cnpd that does not answer is waited for; the error is on the terminal, else on standard error', async () => {
     let connections = 0;
-    const connect = () => (connections++ === 0 ? failing('unreachable') : fakeCnpd(exampleState()));
-    const { code, out } = await run('show isis neighbors -w', undefined, { connect, ...looks(2) });
-    expect(code).toBe(0);
-    expect(out).toContain('cnpctl: cannot reach cnpd: because\n');
-    expect(out).toContain((await run('show isis neighbors')).out);
+    const connect = () => (connections++ % 2 === 0 ? failing('unreachable') : fakeCnpd(exampleState()));
+    const watched = (terminal: boolean) => run('show isis neighbors -w', undefined, { connect, terminal, ...looks(2) });
+    const view = (await run('show isis neighbors')).out;
+    const error = 'cnpctl: cannot reach cnpd: because\n';
+    expect(await watched(false)).toEqual({ code: 0, out: view, err: error });
+    const { out, err } = await watched(true);
+    expect([out.includes(error), out.includes(view), err]).toEqual([true, true, '']);
   });
 
   test('it is an option of show alone', async () => {

@@ -4,7 +4,7 @@ import { type Place, nameOf, placesOf } from './reference/describe.ts';
 import type { CommandDescription } from './reference/describe.ts';
 
 /** Words that a released cnpctl took, and what they are called now. They are no longer shown. */
-const FORMER: Readonly<Record<string, string>> = { 'show ospf': 'ospfv2', 'show ospf3': 'ospfv3' };
+export const FORMER: Readonly<Record<string, string>> = { 'show ospf': 'ospfv2', 'show ospf3': 'ospfv3' };
 
 export type Expanded =
   | { readonly ok: true; readonly argv: readonly string[] }

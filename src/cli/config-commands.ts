@@ -13,7 +13,7 @@ import type { ConfigText } from '../northbound/client.ts';
 import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
 import { onConfigSocket } from './set-socket.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { printable } from './table.ts';
+import { printable, wrap } from './table.ts';
 
 const UNITS = { '': 1000, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
@@ -70,16 +70,23 @@ async function textOf(context: Context, file: string): Promise<ConfigText> {
 const MOST_LISTED = 20;
 const SIGNS = { add: '+', change: '~', remove: '-' } as const;
 
-function planeLines({ plane, added, changed, removed, entries }: PlaneChanges): string[] {
+/** Of the further lines of an entry. */
+const INDENT = '      ';
+
+function planeLines({ plane, added, changed, removed, entries }: PlaneChanges, width: number): string[] {
   const total = added + changed + removed;
   const name = plane.replace('-', ' ');
   if (total === 0) return [`${name}: no change`];
   const listed = entries.slice(0, MOST_LISTED);
   return [
     `${name}: ${added} added, ${changed} changed, ${removed} removed`,
-    ...listed.map(({ operation, entry, detail }) =>
-      printable(`  ${SIGNS[operation]} ${entry}${detail === '' ? '' : `: ${detail}`}`),
-    ),
+    ...listed.flatMap(({ operation, entry, detail }) => {
+      const [first = '', ...more] = wrap(
+        printable(`${entry}${detail === '' ? '' : `: ${detail}`}`),
+        width - INDENT.length,
+      );
+      return [`  ${SIGNS[operation]} ${first}`, ...more.map((line) => `${INDENT}${line}`)];
+    }),
     ...(total > listed.length ? [`  … and ${total - listed.length} more`] : []),
   ];
 }
@@ -100,7 +107,11 @@ function showPlan(context: Context, plan: ConfigPlan): ExitCode {
   if (context.options.output === 'json') printJson(context, plan);
   else if (!ok) context.err(['cnpctl: the configuration has errors:', ...errors.map(printable), ''].join('\n'));
   else if (isSame) print(context, ['nothing would change']);
-  else print(context, [`sections that differ: ${changed.join(', ') || 'none'}`, ...planes.flatMap(planeLines)]);
+  else
+    print(context, [
+      ...wrap(`sections that differ: ${changed.join(', ') || 'none'}`, context.width),
+      ...planes.flatMap((plane) => planeLines(plane, context.width)),
+    ]);
   if (!ok) return EXIT.error;
   return isSame ? EXIT.ok : EXIT.differs;
 }
@@ -138,7 +149,7 @@ function showOutcome(context: Context, outcome: ConfigOutcome, done: string): Ex
   else if (ok) {
     print(context, [
       changed.length === 0 ? `${done}: nothing changed` : `${done}: changed ${changed.join(', ')}`,
-      ...(isNothing(planes) ? [] : planes.flatMap(planeLines)),
+      ...(isNothing(planes) ? [] : planes.flatMap((plane) => planeLines(plane, context.width))),
       ...(health ? [`health: ${health}`] : []),
       ...problems.map((problem) => `  ${printable(problem)}`),
       ...(confirmBy === undefined

@@ -43,6 +43,21 @@ describe('cnpctl plan and diff', () => {
     expect(JSON.parse((await run('diff -o json', planning(SOMETHING))).out)).toEqual(SOMETHING);
   });
 
+  test('an entry fits in 100 columns, or in the terminal; --wide has it in one line', async () => {
+    const detail = Array.from({ length: 40 }, (_, i) => `threshold-${i} 1000 → 2000`).join(', ');
+    const entry = { operation: 'change' as const, entry: 'ports eth0', detail };
+    const plan = planning({ ...SOMETHING, planes: [{ ...plane('programs', 1), entries: [entry] }] });
+    const lines = async (line: string, columns?: number): Promise<string[]> =>
+      (await run(line, plan, { columns: () => columns })).out.trimEnd().split('\n').slice(2);
+    const [whole, ...none] = await lines('diff --wide');
+    expect([whole, none]).toEqual([`  ~ ports eth0: ${detail}`, []]);
+    const narrow = await lines('diff');
+    expect(Math.max(...narrow.map((line) => line.length))).toBeLessThanOrEqual(100);
+    expect(narrow.slice(1).every((line) => /^ {6}\S/.test(line))).toBe(true);
+    expect(narrow.join(' ').split(/\s+/)).toEqual(whole!.split(/\s+/));
+    expect((await lines('diff', 200)).length).toBeLessThan(narrow.length);
+  });
+
   test('a file that cannot be read is an error, and cnpd is not asked', async () => {
     expect(await run('plan new.yaml', failing('refused'))).toMatchObject({
       code: 4,

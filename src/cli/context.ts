@@ -11,6 +11,8 @@ export interface GlobalOptions extends TargetOptions {
   readonly socket: string;
   /** `--socket` was given. */
   readonly socketGiven?: boolean;
+  /** Where `socket` is not the one that reads: that one. */
+  readonly mainSocket?: string;
   /** Seconds. */
   readonly timeout: number;
   /** Tables with one line a row, however long. */
@@ -80,6 +82,8 @@ export interface Context extends CliDependencies {
   readonly options: GlobalOptions;
   /** Of tables, in columns of text. */
   readonly width: number;
+  /** JSON without line breaks: one of several documents. */
+  readonly oneLine?: boolean;
 }
 
 export type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
@@ -88,8 +92,8 @@ export type Act = (run: Action) => (...args: unknown[]) => Promise<void>;
 
 export const print = (context: Pick<CliDependencies, 'out'>, lines: readonly string[]): void =>
   context.out(lines.map((line) => `${line}\n`).join(''));
-export const printJson = (context: Pick<CliDependencies, 'out'>, value: unknown): void =>
-  context.out(`${JSON.stringify(value, null, 2)}\n`);
+export const printJson = (context: Pick<Context, 'out' | 'oneLine'>, value: unknown): void =>
+  context.out(`${JSON.stringify(value, null, context.oneLine ? 0 : 2)}\n`);
 
 /** A command line that the table of commands cannot refuse by itself. */
 export function usage(context: Pick<CliDependencies, 'err'>, text: string): ExitCode {
@@ -103,7 +107,8 @@ export async function withCnpd<T>(
   run: (client: NorthboundClient) => Promise<T>,
 ): Promise<T> {
   const tcp = tcpOf(options, readFile);
-  const client = connect({ socket: options.socket, ...(tcp && { tcp }), timeoutMs: options.timeout * 1000 });
+  const { socket, mainSocket } = options;
+  const client = connect({ socket, mainSocket, ...(tcp && { tcp }), timeoutMs: options.timeout * 1000 });
   try {
     return await run(client);
   } finally {
@@ -114,12 +119,14 @@ export async function withCnpd<T>(
 /** The exit code of an error, which is reported on standard error. */
 export function explainFailure(context: Pick<CliDependencies, 'err'>, error: unknown): ExitCode {
   if (error instanceof NorthboundError) {
-    context.err(
-      error.code === 'unreachable'
-        ? `cnpctl: cannot reach cnpd: ${error.message}\n`
-        : `cnpctl: cnpd refused: ${error.message} (${error.status})\n`,
-    );
-    return error.code === 'unreachable' ? EXIT.unreachable : EXIT.error;
+    const { code, message, status } = error;
+    const sentence = {
+      unreachable: `cannot reach cnpd: ${message}`,
+      'no-socket': message,
+      refused: `cnpd refused: ${message} (${status})`,
+    }[code];
+    context.err(`cnpctl: ${sentence}\n`);
+    return code === 'refused' ? EXIT.error : EXIT.unreachable;
   }
   context.err(`cnpctl: ${messageOf(error)}\n`);
   return EXIT.error;

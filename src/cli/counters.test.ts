@@ -42,6 +42,19 @@ test('--total and JSON have all that was counted', async () => {
   ]);
 });
 
+test('what is zero is counted, and shown with --all; after a clear that is what has not counted since', async () => {
+  const disk = files();
+  const { out } = await run('show counters', counting({ a: 7, b: 0, c: 0 }), disk);
+  expect([rows(out), out]).toEqual([['a         7'], expect.stringMatching(/\n\n2 more are zero: --all\n$/)]);
+  const all = (await run('show counters --all', counting({ a: 7, b: 0 }), disk)).out;
+  expect([rows(all), all.includes('zero')]).toEqual([['a         7', 'b         0'], false]);
+  await run('clear counters', counting({ a: 7 }), disk);
+  expect((await run('show counters', counting({ a: 7 }), disk)).out).toMatch(
+    /\n\nnothing was counted yet\n\n1 more is zero: --all\n$/,
+  );
+  expect(rows((await run('show counters --all', counting({ a: 7 }), disk)).out)).toEqual(['a         0']);
+});
+
 test.each([
   ['another run of cnpd', undefined, '2026-11-20T11:30:00.000Z'],
   ['a file that is not ours', '{"at":1}', undefined],

@@ -45,15 +45,30 @@ export async function clearCounters(context: Context): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** JSON always has the totals. */
-export async function showCounters(context: Context, { total = false }: { total?: boolean }): Promise<ExitCode> {
+interface CounterOptions {
+  readonly total?: boolean;
+  readonly all?: boolean;
+}
+
+/** JSON always has the totals, and all of them. */
+export async function showCounters(
+  context: Context,
+  { total = false, all = false }: CounterOptions,
+): Promise<ExitCode> {
   const { startedAt, rows } = await counted(context);
   if (context.options.output === 'json') {
     printJson(context, rows);
     return EXIT.ok;
   }
   const cleared = total ? undefined : readCleared(context.readFile(clearedCountersOf(context.options.socket)));
-  const lines = (shown: readonly Row[]): string[] => layOut(VIEWS.counters, shown, context);
+  const lines = (shown: readonly Row[]): string[] => {
+    const counting = all ? shown : shown.filter((row) => row['value'] !== 0);
+    const zero = shown.length - counting.length;
+    return [
+      ...layOut(VIEWS.counters, counting, context),
+      ...(zero > 0 ? ['', `${zero} more ${zero === 1 ? 'is' : 'are'} zero: --all`] : []),
+    ];
+  };
   if (cleared?.startedAt !== startedAt) print(context, lines(rows));
   else
     print(context, [

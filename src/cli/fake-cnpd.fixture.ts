@@ -48,7 +48,7 @@ export function fakeCnpd(
   };
 }
 
-export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
+export const failing = (code: NorthboundError['code']): NorthboundClient => {
   const error = new NorthboundError(code, 'X', 'because');
   const reject = () => Promise.reject(error);
   const calls = { get: reject, getRaw: reject, set: reject, restartGroup: reject, release: reject, reload: reject };

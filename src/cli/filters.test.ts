@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { exampleState } from '../northbound/state.fixture.ts';
 import { buildProgram } from './program.ts';
 import type { CliDependencies } from './context.ts';
-import { run } from './fake-cnpd.fixture.ts';
+import { fakeCnpd, run } from './fake-cnpd.fixture.ts';
 import { describeCommand, placesOf } from './reference/describe.ts';
 
 const rowsOf = async (line: string): Promise<Record<string, unknown>[]> =>
@@ -102,7 +102,7 @@ describe('what matches', () => {
 
 describe('where nothing matches, that is said, and is no fault', () => {
   test.each([
-    ['show ports eth9', 'no row matches --port eth9, of 1'],
+    ['show flows --port eth9', 'no row matches --port eth9, of 1'],
     ['show notifications --port eth9 --prefix ::/0', 'no row matches --port eth9 --prefix ::/0, of 2'],
     ['show senders 10.0.0.0/8', 'no row matches --prefix 10.0.0.0/8, of 2'],
     ['show bgp peers --prefix 10.0.0.0/8', 'no row matches --prefix 10.0.0.0/8, of 2'],
@@ -112,11 +112,26 @@ describe('where nothing matches, that is said, and is no fault', () => {
     expect({ code, first: out.split('\n')[0] }).toEqual({ code: 0, first: sentence });
   });
 
+  test('but `show ports` names a port: exit code 1, and the ports that there are', async () => {
+    const state = exampleState();
+    for (const line of ['show ports eth9', 'show ports --port eth9', 'show ports eth9 -o json'])
+      expect(await run(line)).toEqual({
+        code: 1,
+        out: '',
+        err: 'cnpctl: port eth9 is not monitored; monitored: eth2\n',
+      });
+    state.ports = Array.from({ length: 20 }, (_, i) => ({ ...state.ports[0]!, interface: `swp${i}` }));
+    expect((await run('show ports eth9', fakeCnpd(state))).err).toMatch(/: swp0, .*, swp7 and 12 more\n$/);
+    expect((await run('show ports eth9', fakeCnpd({ ...state, ports: [] }))).err).toBe(
+      'cnpctl: port eth9 is not monitored; no port is monitored\n',
+    );
+  });
+
   test('with --watch too', async () => {
     let looks = 0;
     const pause = async (): Promise<boolean> => ++looks < 2;
     const { out } = await run('show --watch flows --port eth9', undefined, { pause });
-    expect(out).toBe('no row matches --port eth9, of 1\n'.repeat(2));
+    expect(out).toBe('no row matches --port eth9, of 1\n---\nno row matches --port eth9, of 1\n');
     expect(exampleState().flows).toHaveLength(1);
   });
 });

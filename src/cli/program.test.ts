@@ -61,7 +61,8 @@ describe('cnpctl show', () => {
     const { code, out } = await run('show status');
     expect(code).toBe(1);
     expect(out).toContain(
-      'last reload  refused, the configuration above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n' +
+      'last trial   rolled back 2026-11-20T11:59:00.000Z (1m10s ago): no confirmation came in time\n' +
+        'last reload  refused, the configuration above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n' +
         '  cnpd.yaml:3:1: unknown key',
     );
     expect(out).toContain('\nport eth2: the root qdisc is pfifo_fast\n  tc qdisc replace');
@@ -188,6 +189,17 @@ describe('cnpctl show', () => {
     expect(JSON.parse((await run('show flow-control -o json', client)).out)).toEqual({
       ...{ ports: [], asked: [], paused: [], problems: [] },
     });
+  });
+
+  test('release where cnpd runs without the socket of Set: why, and not that cnpd cannot be reached', async () => {
+    const sockets: unknown[] = [];
+    const connect: CliDependencies['connect'] = ({ socket, mainSocket }) => (
+      sockets.push([socket, mainSocket]),
+      failing('no-socket')
+    );
+    const { code, err } = await run('release --all', undefined, { connect });
+    expect([code, err]).toEqual([3, 'cnpctl: because\n']);
+    expect(sockets).toEqual([['/run/cnpd/gnmi-set.sock', '/run/cnpd/gnmi.sock']]);
   });
 
   test('release: one flow, or all; says how many, and exits 1 when there was none', async () => {

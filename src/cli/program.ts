@@ -243,6 +243,7 @@ function addShow(program: Command, actOnce: Act): void {
     .command('counters')
     .description(`${VIEWS.counters.description}, since \`clear counters\``)
     .option('--total', 'since they began')
+    .option('--all', 'also those that are zero')
     .action(act(showCounters));
 }
 

@@ -1,12 +1,13 @@
 // `cnpctl show …`: asks one path and prints it. The subjects and their columns are in views.ts.
 import { type IpAddress, parseAddress } from '../model/address.ts';
+import type { RollBackReason } from '../model/config-change.ts';
 import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, usage, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { type Filters, filterRows, filtered } from './filters.ts';
 import { coveringEntries, explainClaim, explainDecision } from './senders.ts';
 import { formatAge, formatPairs, printable } from './table.ts';
-import { type View, layOut } from './columns.ts';
+import { type View, few, layOut } from './columns.ts';
 import { VIEWS } from './views.ts';
 
 const rowsOf = async (context: Context, view: View): Promise<Row[]> =>
@@ -88,13 +89,19 @@ export async function showLatest(context: Context, view: View, { last, ...filter
   return EXIT.ok;
 }
 
-/** The ports, what became of their triggers, and where each threshold comes from. */
+/** The ports, what became of their triggers, and where each threshold comes from. Exit code 1: no such port. */
 export async function showPorts(context: Context, name: string | undefined, filters: Filters): Promise<ExitCode> {
   const both = bothGiven('show ports', name, filters.port, 'port');
   if (both !== undefined) return usage(context, both);
   const wanted = name === undefined ? filters : { port: name };
   const all = await rowsOf(context, VIEWS.ports);
   const rows = filterRows(VIEWS.ports, all, wanted);
+  if (wanted.port !== undefined && rows.length === 0) {
+    const others = all.map((row) => printable(String(row['interface'])));
+    const known = others.length === 0 ? VIEWS.ports.empty : `monitored: ${few(others, ', ')}`;
+    context.err(`cnpctl: port ${wanted.port} is not monitored; ${known}\n`);
+    return EXIT.problem;
+  }
   printRows(context, filtered(VIEWS.ports, all, wanted), rows);
   if (context.options.output === 'table' && rows.length > 0) {
     print(context, ['', ...layOut(VIEWS.triggers, rows, context)]);
@@ -126,6 +133,7 @@ interface Status {
     readonly 'loaded-at': string;
     readonly persistent?: boolean;
     readonly 'confirm-by'?: string;
+    readonly 'rolled-back'?: { readonly at: string; readonly reason: RollBackReason };
     readonly 'last-reload'?: { readonly at: string; readonly ok: boolean; readonly errors?: readonly string[] };
   };
   readonly adopted: boolean;
@@ -145,9 +153,14 @@ function keptLines({ persistent, 'confirm-by': confirmBy }: Status['intent']): [
   return persistent === false ? [['kept', 'no: a reload or a restart takes the file']] : [];
 }
 
+const ROLLED_BACK: Readonly<Record<RollBackReason, string>> = {
+  'not-confirmed': 'no confirmation came in time',
+  requested: 'asked for',
+};
+
 function statusLines(status: Status, nowMs: number): string[] {
   const ago = (time: string): string => `${time} (${formatAge(time, nowMs)} ago)`;
-  const reload = status.intent['last-reload'];
+  const { 'last-reload': reload, 'rolled-back': back } = status.intent;
   const lines = formatPairs([
     ['health', status.health],
     ...(status['waits-for'] ?? []).map((what): [string, string] => ['waits for', what]),
@@ -158,6 +171,7 @@ function statusLines(status: Status, nowMs: number): string[] {
     ['intent', status.intent.file],
     ['loaded', ago(status.intent['loaded-at'])],
     ...keptLines(status.intent),
+    ...(back ? [['last trial', `rolled back ${ago(back.at)}: ${ROLLED_BACK[back.reason]}`] as const] : []),
     [
       'last reload',
       reload ? `${reload.ok ? 'done' : 'refused, the configuration above stays in force'}, ${ago(reload.at)}` : 'none',

@@ -26,6 +26,18 @@ test('several files, with notes, which are no errors', async () => {
   expect(out).toMatch(/^\S+good\.yaml: ok\n\S+useless\.yaml: ok\n\S+useless\.yaml: note: lo is watched/);
 });
 
+test('a file of TLS that is not there is noted, and is no error: cnpd starts without it', async () => {
+  const tls = `certificate: ${at('good.yaml')}, key: ${at('none.key')}, client-ca: ${dir}`;
+  writeFileSync(at('tls.yaml'), `router: { name: r1 }\nnorthbound: { ${tls}, rights: [{ name: noc, read: [/] }] }\n`);
+  const { isValid, out } = await check([at('tls.yaml')]);
+  expect(isValid).toBe(true);
+  expect(out.split('\n').slice(1)).toEqual([
+    expect.stringMatching(/: note: northbound\.key: \S+none\.key does not exist /),
+    expect.stringMatching(/: note: northbound\.client-ca: \S+ is not a file /),
+    '',
+  ]);
+});
+
 test('standard input; one invalid file among valid ones counts', async () => {
   const { isValid, out, err } = await check([at('good.yaml'), '-']);
   expect(isValid).toBe(false);

@@ -1,6 +1,8 @@
 // `cnpd check` and `cnpctl check`: validates files, and notes what a valid one promises and cannot keep.
+import { statSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
 import { groupSizeNotes } from '../diagnosis/group-sizes.ts';
+import { type PathState, missingFileNotes } from '../diagnosis/missing-files.ts';
 import { notifierNotes } from '../diagnosis/notifiers.ts';
 import { promiseProblems } from '../diagnosis/promises.ts';
 import { uselessNotes } from '../diagnosis/useless.ts';
@@ -19,8 +21,21 @@ export interface CheckOptions {
 
 const STDIN = '-';
 
-const notesOn = (intent: Intent): Problem[] =>
-  [promiseProblems, notifierNotes, groupSizeNotes, uselessNotes].flatMap((notes) => notes(intent));
+const notesOn = (intent: Intent): Problem[] => [
+  ...[promiseProblems, notifierNotes, groupSizeNotes, uselessNotes].flatMap((notes) => notes(intent)),
+  ...missingFileNotes(intent, pathState),
+];
+
+const ABSENT = ['ENOENT', 'ENOTDIR'];
+
+/** A directory into which only root may look hides what is there. */
+function pathState(path: string): PathState {
+  try {
+    return statSync(path).isFile() ? 'file' : 'no-file';
+  } catch (error) {
+    return ABSENT.includes((error as NodeJS.ErrnoException).code ?? '') ? 'absent' : 'unknown';
+  }
+}
 
 /** @returns whether all of them are valid; notes are no errors */
 export async function checkFiles(files: readonly string[], options: CheckOptions): Promise<boolean> {

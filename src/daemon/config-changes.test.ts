@@ -149,6 +149,7 @@ describe('on trial', () => {
     expect(followed).toEqual(['warn']);
     clock.advance(1);
     await inTurn.idle();
+    expect(file.state().rolledBack).toEqual({ at: new Date(MINUTE).toISOString(), reason: 'not-confirmed' });
     expect([followed, onDisk(), file.intent.logLevel, file.confirmBy]).toEqual([
       ['warn', 'info'],
       INFO,
@@ -157,6 +158,27 @@ describe('on trial', () => {
     ]);
     expect(counts).toContain('intent.apply.rolled-back');
     expect(await changes.confirm()).toMatchObject({ ok: false, error: { code: 'conflict' } });
+  });
+
+  test('that was rolled back is shown until a reload is done, or something else is applied', async () => {
+    const changes = started(INFO);
+    const rolledBack = () => file.state().rolledBack?.reason;
+    const rollBack = async () => {
+      await apply(changes, WARN, { confirmMs: MINUTE });
+      await changes.rollBack();
+    };
+    await rollBack();
+    expect(rolledBack()).toBe('requested');
+    expect((await apply(changes, config('loud'))).ok).toBe(false);
+    writeFileSync(path, config('loud'));
+    expect((await changes.reload()).ok).toBe(false);
+    expect(rolledBack()).toBe('requested');
+    writeFileSync(path, INFO);
+    expect((await changes.reload()).ok).toBe(true);
+    expect(rolledBack()).toBeUndefined();
+    await rollBack();
+    await apply(changes, DEBUG, { confirmMs: MINUTE });
+    expect(rolledBack()).toBeUndefined();
   });
 
   test('stays when it is confirmed, and is in the file from then on', async () => {

@@ -11,6 +11,7 @@ import type {
   ConfigActions,
   ConfigOutcome,
   ConfigPlan,
+  RollBackReason,
   SectionChange,
   ShownConfig,
 } from '../model/config-change.ts';
@@ -186,7 +187,7 @@ export class ConfigChanges implements ConfigActions {
       confirmMs,
       () =>
         void inTurn(async () => {
-          if (this.#trial === trial) await this.#takeBack(trial, 'nobody has confirmed it in time');
+          if (this.#trial === trial) await this.#takeBack(trial, 'not-confirmed');
         }).catch((error: unknown) =>
           log.error({ error: messageOf(error) }, 'taken back, but not all of it could be done; it is tried again'),
         ),
@@ -206,12 +207,12 @@ export class ConfigChanges implements ConfigActions {
   }
 
   /** Once it runs, nothing waits any more. */
-  async #takeBack(trial: Trial, reason: string): Promise<ConfigOutcome> {
+  async #takeBack(trial: Trial, reason: RollBackReason): Promise<ConfigOutcome> {
     const { file, follow, reloading, isStopping, count, log } = this.#dependencies;
     this.#end(trial);
     if (isStopping()) return { ok: false, errors: STOPPING.errors, changed: [] };
     const before = file.intent;
-    file.adopt(trial.former);
+    file.takeBack(trial.former, reason);
     count('intent.apply.rolled-back');
     log.warn({ event: 'config.rolled-back', reason }, 'the former configuration is in force again');
     return reloading(() => follow(before));
@@ -233,7 +234,7 @@ export class ConfigChanges implements ConfigActions {
   }
 
   rollBack(id?: string): Promise<Answer<ConfigOutcome>> {
-    return this.#ofTrial(id, async (trial) => ok(await this.#takeBack(trial, 'asked for')));
+    return this.#ofTrial(id, async (trial) => ok(await this.#takeBack(trial, 'requested')));
   }
 
   extend(id: string, confirmMs: number): Promise<Answer<undefined>> {

@@ -11,10 +11,10 @@ const NEW_MODE = 0o600;
 const PERMISSIONS = 0o7777;
 
 const HINTS: Readonly<Record<string, string>> = {
-  EROFS: 'mount the file system so that it can be written',
+  EROFS: 'mount the file system so that it can be written, or use --temporary',
   EACCES: 'cnpd may not write in this directory',
   EPERM: 'cnpd cannot give a new file to the owner of the former one: give the file to the user of cnpd',
-  EBUSY: 'the file is a mount of its own: mount its directory instead',
+  EBUSY: 'the file is a mount of its own: mount its directory instead, or use --temporary',
   ENOSPC: 'make room',
   EDQUOT: 'make room',
 };

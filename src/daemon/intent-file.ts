@@ -7,6 +7,7 @@ import { loadIntent } from '../intent/load.ts';
 import { MAX_FILE_BYTES } from '../intent/yaml-limits.ts';
 import { groupNumber } from '../kernel/ffi/libc.ts';
 import { messageOf } from '../model/error-text.ts';
+import type { RollBackReason } from '../model/config-change.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import type { StatusState } from '../model/state.ts';
 
@@ -101,6 +102,7 @@ export class IntentFile {
   #refused = false;
   /** When what is in force is taken back unless it is confirmed. */
   confirmBy: Date | undefined;
+  #rolledBack: { at: Date; reason: RollBackReason } | undefined;
 
   /** `config` is what readIntentFile(file) gave at start. */
   constructor(file: string, config: Config, now: () => Date) {
@@ -165,6 +167,13 @@ export class IntentFile {
   adopt(config: Config): void {
     this.#inForce = config;
     this.#loadedAt = this.#now();
+    this.#rolledBack = undefined;
+  }
+
+  /** The former configuration is in force again. */
+  takeBack(former: Config, reason: RollBackReason): void {
+    this.adopt(former);
+    this.#rolledBack = { at: this.#loadedAt, reason };
   }
 
   /** The file has this text now. */
@@ -184,12 +193,13 @@ export class IntentFile {
   }
 
   state(): StatusState['intent'] {
-    const last = this.#lastReload;
+    const [last, back] = [this.#lastReload, this.#rolledBack];
     return {
       file: this.#file,
       loadedAt: this.#loadedAt.toISOString(),
       persistent: this.isPersistent,
       ...(this.confirmBy && { confirmBy: this.confirmBy.toISOString() }),
+      ...(back && { rolledBack: { at: back.at.toISOString(), reason: back.reason } }),
       ...(last ? { lastReload: { at: last.at.toISOString(), ok: last.ok, errors: [...last.errors] } } : {}),
     };
   }

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -30,17 +31,28 @@ describe('the claim on the run directory', () => {
     expect(runDirHolder(dir)).toBeUndefined();
   });
 
-  test('is refused while the process that wrote it is alive', () => {
-    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
-    writeFileSync(join(dir, 'cnpd.pid'), `${process.ppid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}\n`);
-    expect(() => claimRunDir(dir)).toThrow(RunDirBusy);
+  test('the pid file is the number alone, and nothing is left of an earlier claim', () => {
+    for (const name of ['cnpd.claim', 'cnpd.pid']) writeFileSync(join(dir, name), '1 1\n2 2\n');
+    const release = claimRunDir(dir);
+    expect(readFileSync(join(dir, 'cnpd.pid'), 'utf8')).toBe(`${process.pid}\n`);
+    release();
+    expect(readdirSync(dir)).toEqual([]);
   });
 
-  test('is not held by a later process with the same number', () => {
-    writeFileSync(join(dir, 'cnpd.pid'), `${process.ppid} 1\n`);
-    expect(runDirHolder(dir)).toBeUndefined();
-    claimRunDir(dir);
-    expect(runDirHolder(dir)).toBe(process.pid);
+  // Up to 0.4.0 the pid file was the claim.
+  describe.each(['cnpd.claim', 'cnpd.pid'])('in %s', (file) => {
+    test('is refused while the process that wrote it is alive', () => {
+      const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
+      writeFileSync(join(dir, file), `${process.ppid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}\n`);
+      expect(() => claimRunDir(dir)).toThrow(RunDirBusy);
+    });
+
+    test('is not held by a later process with the same number', () => {
+      writeFileSync(join(dir, file), `${process.ppid} 1\n`);
+      expect(runDirHolder(dir)).toBeUndefined();
+      claimRunDir(dir);
+      expect(runDirHolder(dir)).toBe(process.pid);
+    });
   });
 });
 
@@ -84,9 +96,9 @@ describe('the run directory', () => {
     },
   );
 
-  test('a symbolic link in place of the pid file is replaced, not followed', () => {
+  test('a symbolic link in place of a file of the claim is replaced, not followed', () => {
     writeFileSync(join(dir, 'precious'), 'data');
-    symlinkSync(join(dir, 'precious'), join(dir, 'cnpd.pid'));
+    for (const name of ['cnpd.claim', 'cnpd.pid']) symlinkSync(join(dir, 'precious'), join(dir, name));
     claimRunDir(dir);
     expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('data');
   });

@@ -6,7 +6,13 @@ import { isAbsolute, join, resolve } from 'node:path';
 /** cnpd's private BPF file system: maps under their names, links under `links/`. */
 export const bpfDir = (runDir: string): string => join(runDir, 'bpf');
 export const linksDir = (runDir: string): string => join(bpfDir(runDir), 'links');
-const pidFile = (runDir: string): string => join(runDir, 'cnpd.pid');
+
+/** Of cnpd in the run directory. */
+export const CLAIM_FILES = ['cnpd.claim', 'cnpd.pid'] as const;
+/** The process number and the time of its start, which tells it from a later process with the same number. */
+const claimFile = (runDir: string): string => join(runDir, CLAIM_FILES[0]);
+/** The process number alone, for `kill $(cat …)` and service managers. Up to 0.4.0 it was the claim as well. */
+const pidFile = (runDir: string): string => join(runDir, CLAIM_FILES[1]);
 
 export class RunDirBusy extends Error {
   override readonly name = 'RunDirBusy';
@@ -31,11 +37,14 @@ function startTime(pid: number): string | undefined {
   }
 }
 
-/** The process that holds the claim, if it is alive. */
-export function runDirHolder(runDir: string): number | undefined {
+/** The process that holds the claim, if it is alive; also one of 0.4.0 or older. */
+export const runDirHolder = (runDir: string): number | undefined =>
+  claimedBy(claimFile(runDir)) ?? claimedBy(pidFile(runDir));
+
+function claimedBy(file: string): number | undefined {
   let text: string;
   try {
-    text = readFileSync(pidFile(runDir), 'utf8');
+    text = readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }
@@ -71,9 +80,16 @@ export function claimRunDir(runDir: string): () => void {
   makeRunDir(runDir);
   const holder = runDirHolder(runDir);
   if (holder !== undefined && holder !== process.pid) throw new RunDirBusy(runDir, holder);
-  rmSync(pidFile(runDir), { force: true });
-  // Fails if another agent was faster.
-  writeFileSync(pidFile(runDir), `${process.pid} ${startTime(process.pid)}\n`, { flag: 'wx' });
-  chmodSync(pidFile(runDir), 0o644);
-  return () => rmSync(pidFile(runDir), { force: true });
+  const release = (): void => CLAIM_FILES.forEach((name) => rmSync(join(runDir, name), { force: true }));
+  release();
+  // The claim first: it fails if another agent was faster.
+  writeNew(claimFile(runDir), `${process.pid} ${startTime(process.pid)}\n`);
+  writeNew(pidFile(runDir), `${process.pid}\n`);
+  return release;
+}
+
+/** Follows no symbolic link. @throws Error when there is such a file */
+function writeNew(file: string, text: string): void {
+  writeFileSync(file, text, { flag: 'wx' });
+  chmodSync(file, 0o644);
 }

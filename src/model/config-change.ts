@@ -42,6 +42,10 @@ export interface ChangeTerms {
   readonly isTemporary?: boolean;
 }
 
+/** Why a trial has ended without its confirmation. */
+export const ROLL_BACK_REASONS = ['not-confirmed', 'requested'] as const;
+export type RollBackReason = (typeof ROLL_BACK_REASONS)[number];
+
 export const SHORTEST_CONFIRM_MS = 1000;
 export const LONGEST_CONFIRM_MS = 24 * 3_600_000;
 

@@ -11,6 +11,7 @@ export const PROBLEM_CODES = [
   'gnmi.config-refused',
   'metrics.not-listening',
   'northbound.not-listening',
+  'tls.file-missing',
   'code-points.assigned',
   'recorder.failed',
   // This router: its interfaces, addresses, kernel

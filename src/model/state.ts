@@ -6,6 +6,7 @@ import type { FlowControlState } from './flow-control-state.ts';
 import type { HoldState, ReceivedNotificationState, SourceState } from './source-state.ts';
 import type { ConfigurationState } from './configuration-state.ts';
 import type { BgpState, IsisLspState, IsisNeighborState, OspfState } from './carrier-state.ts';
+import type { RollBackReason } from './config-change.ts';
 import type { Problem } from './problem.ts';
 
 /** A list entry as JSON: names in kebab case, unknown values omitted. */
@@ -30,6 +31,8 @@ export interface StatusState {
     persistent: boolean;
     /** When what is in force is taken back unless it is confirmed. */
     confirmBy?: string;
+    /** What became of the last trial, until something else is in force. */
+    rolledBack?: { at: string; reason: RollBackReason };
     lastReload?: { at: string; ok: boolean; errors: string[] };
   };
   adopted: boolean;

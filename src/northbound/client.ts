@@ -54,7 +54,7 @@ import {
 import { unary } from './grpc.ts';
 import { type RecordAction, recordRequest, recordingStatus } from './record-client.ts';
 import { connectError } from './socket.ts';
-import { unreachable, unreachableTcp } from './unreachable.ts';
+import { noSuchSocket, unreachable, unreachableTcp } from './unreachable.ts';
 
 /** gNMI over TCP. Text of PEM files. */
 export interface TcpTarget {
@@ -66,6 +66,8 @@ export interface TcpTarget {
 
 export interface ClientOptions {
   readonly socket: string;
+  /** Where any cnpd answers, if the socket is one that not every cnpd has. */
+  readonly mainSocket?: string | undefined;
   /** Instead of the socket. */
   readonly tcp?: TcpTarget | undefined;
   /** For each call, milliseconds. */
@@ -73,8 +75,11 @@ export interface ClientOptions {
 }
 
 export class NorthboundError extends Error {
-  /** `unreachable`: cnpd does not answer (in time). `refused`: cnpd answered with an error. */
-  readonly code: 'unreachable' | 'refused';
+  /**
+   * `unreachable`: cnpd does not answer (in time). `no-socket`: it runs, and does not have this socket. `refused`: it
+   * answered with an error.
+   */
+  readonly code: 'unreachable' | 'no-socket' | 'refused';
   /** gRPC status name, e.g. `NOT_FOUND`. */
   readonly status: string;
   constructor(code: NorthboundError['code'], statusName: string, message: string) {
@@ -271,13 +276,22 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
   };
 }
 
-async function explain(error: ServiceError, { socket, tcp, timeoutMs }: ClientOptions): Promise<NorthboundError> {
+async function explain(
+  error: ServiceError,
+  { socket, mainSocket, tcp, timeoutMs }: ClientOptions,
+): Promise<NorthboundError> {
   const name = status[error.code] ?? String(error.code);
   if (error.code === status.DEADLINE_EXCEEDED)
     return new NorthboundError('unreachable', name, `${tcp?.target ?? socket}: no answer within ${timeoutMs / 1000} s`);
   if (error.code !== status.UNAVAILABLE) return new NorthboundError('refused', name, error.details);
   if (tcp) return new NorthboundError('unreachable', name, unreachableTcp(tcp.target, error.details));
   const errno = await connectError(socket);
+  if (errno === 'ENOENT' && mainSocket !== undefined) {
+    const ofMain = await connectError(mainSocket);
+    return ofMain === undefined
+      ? new NorthboundError('no-socket', name, noSuchSocket(socket, mainSocket))
+      : new NorthboundError('unreachable', name, unreachable(mainSocket, ofMain));
+  }
   return new NorthboundError(
     'unreachable',
     name,

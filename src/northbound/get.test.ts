@@ -199,6 +199,8 @@ describe('gNMI Get', () => {
       '/cnpd/status/intent/loaded-at': '2026-11-20T11:00:00.000Z',
       '/cnpd/status/intent/persistent': false,
       '/cnpd/status/intent/confirm-by': '2026-11-20T12:01:00.000Z',
+      '/cnpd/status/intent/rolled-back/at': '2026-11-20T11:59:00.000Z',
+      '/cnpd/status/intent/rolled-back/reason': 'not-confirmed',
       '/cnpd/status/intent/last-reload/at': '2026-11-20T11:30:00.000Z',
       '/cnpd/status/intent/last-reload/ok': false,
       '/cnpd/status/intent/last-reload/errors': ['cnpd.yaml:3:1: unknown key'],

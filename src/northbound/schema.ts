@@ -2,6 +2,7 @@
 // of its lists. The types tie it to src/model/state.ts (a field without a node here does not compile), a unit test ties
 // it to the YANG file. A node's YANG name is its field name in kebab-case: `yangName` is the only place where the two
 // spellings meet, so JSON answers, paths and `cnpctl -o json` all read alike.
+import { ROLL_BACK_REASONS } from '../model/config-change.ts';
 import { LONG_HAUL_ACTIONS, NOTIFICATION_FORMATS } from '../model/notification.ts';
 import type { CnpdState } from '../model/state.ts';
 import { BGP, OSPF } from './schema-carriers.ts';
@@ -48,6 +49,7 @@ const CNPD: ContainerShape<CnpdState> = {
             loadedAt: TIME,
             persistent: BOOLEAN,
             confirmBy: TIME,
+            rolledBack: { kind: 'container', fields: { at: TIME, reason: leaf(ROLL_BACK_REASONS) } },
             lastReload: { kind: 'container', fields: { at: TIME, ok: BOOLEAN, errors: leafList('string') } },
           },
         },

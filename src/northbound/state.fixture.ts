@@ -38,6 +38,7 @@ export const exampleState = (): CnpdState => ({
       loadedAt: '2026-11-20T11:00:00.000Z',
       persistent: false,
       confirmBy: '2026-11-20T12:01:00.000Z',
+      rolledBack: { at: '2026-11-20T11:59:00.000Z', reason: 'not-confirmed' },
       lastReload: { at: '2026-11-20T11:30:00.000Z', ok: false, errors: ['cnpd.yaml:3:1: unknown key'] },
     },
     adopted: true,

@@ -9,15 +9,16 @@ const WHY: Readonly<Record<string, string>> = {
   ENOTSOCK: 'this is not a socket',
 };
 
-const SET_SOCKET =
-  ' (the socket of Set exists where cnpd.yaml has groups, srv6.end-mt, srv6.replication, source.enforce ' +
-  'or flow-control.hold)';
-
 /** @param errno of connecting to this socket */
-export function unreachable(socket: string, errno: string): string {
-  const isSet = errno === 'ENOENT' && socket === setSocketOf(socket.replace(/-set(?=(\.[^./]*)?$)/, ''));
-  return `${socket}: ${WHY[errno] ?? errno}${isSet ? SET_SOCKET : ''}`;
-}
+export const unreachable = (socket: string, errno: string): string => `${socket}: ${WHY[errno] ?? errno}`;
+
+/** Of a socket that is not there, beside one on which cnpd answers. */
+export const noSuchSocket = (socket: string, mainSocket: string): string =>
+  socket === setSocketOf(mainSocket)
+    ? `cnpd runs, and there is nothing that this could change: ${socket} exists where cnpd.yaml has groups, ` +
+      'srv6.end-mt, srv6.replication, source.enforce or flow-control.hold. Where it has, ' +
+      '`cnpctl show status` names what is wrong with the socket'
+    : `cnpd runs without ${socket}: \`cnpctl show status\` names what is wrong with the socket`;
 
 /** The first that matches the words of Node.js and OpenSSL. */
 const HINTS: readonly (readonly [pattern: RegExp, hint: string])[] = [

@@ -173,19 +173,20 @@ describe('modes', () => {
   test.each(['000', '022', '777'])('of what cnpd makes are the same under the umask %s', async (mask) => {
     await leaf.ctl('uninstall');
     await leaf.start(LEAF, { through: ['sh', '-c', `umask ${mask}; exec "$@"`, 'sh'] });
-    const names = '. cnpd.pid gnmi.sock bpf bpf/links bpf/counters bpf/links/*';
+    const names = '. cnpd.claim cnpd.pid gnmi.sock bpf bpf/links bpf/counters bpf/links/*';
     const modes = async (): Promise<string[]> =>
       (await leaf.exec('sh', '-c', `cd /run/cnpd && stat -c "%a %n" ${names}`)).trim().split('\n');
     const found = await modes();
-    expect(found.slice(0, 6)).toEqual([
+    expect(found.slice(0, 7)).toEqual([
       '755 .',
+      '644 cnpd.claim',
       '644 cnpd.pid',
       '660 gnmi.sock',
       '700 bpf',
       '700 bpf/links',
       '600 bpf/counters',
     ]);
-    expect(new Set(found.slice(6).map((line) => line.split(' ')[0]))).toEqual(new Set(['600']));
+    expect(new Set(found.slice(7).map((line) => line.split(' ')[0]))).toEqual(new Set(['600']));
     // What it left it takes over.
     await leaf.stop('SIGKILL');
     await leaf.start(undefined, { through: AS_ROOT });

@@ -332,8 +332,8 @@ describe('uninstall', () => {
       expect((await router.ctl('uninstall')).code).toBe(1);
       expect((await router.cnpd('uninstall')).code).toBe(1);
     }
-    // Also where neither the pid file nor the socket at its usual place shows it.
-    await leaf.exec('rm', '/run/cnpd/cnpd.pid');
+    // Also where neither the claim nor the socket at its usual place shows it.
+    await leaf.exec('rm', '/run/cnpd/cnpd.pid', '/run/cnpd/cnpd.claim');
     const hidden = await leaf.ctl('--socket', '/nowhere.sock', 'uninstall');
     expect(hidden).toMatchObject({ code: 1, stdout: expect.stringContaining('gnmi.sock answers') });
     await leaf.exec('rm', '/run/cnpd/gnmi.sock');

@@ -264,7 +264,8 @@ describe('the Debian package', () => {
     expect(machine.run('ls', '/etc/cnpd')).toBe('cnpd.yaml');
   });
 
-  test('a purge removes the configuration too', () => {
+  test('a purge removes the configuration too, and recordings', () => {
+    machine.shell('mkdir -p /var/lib/cnpd/recordings && touch /var/lib/cnpd/recordings/cnpd.jsonl');
     machine.run('dpkg', '--purge', 'cnpd');
     expect(machine.try('ls', '/etc/cnpd').status).not.toBe(0);
     expect(machine.try('ls', '/var/lib/cnpd').status).not.toBe(0);

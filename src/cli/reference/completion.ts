@@ -1,5 +1,7 @@
 // Completion scripts for shells, generated from the table of commands. All three walk the words before the cursor from
-// command to command, skip the values of options, and offer what is valid at that place. They start no program.
+// command to command, skip the values of options, and offer what is valid at that place. A command may be abbreviated
+// as cnpctl takes it (abbreviations.ts). They start no program.
+import { FORMER } from '../abbreviations.ts';
 import { type CommandDescription, type OptionDescription, type Place, nameOf, placesOf } from './describe.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -21,6 +23,16 @@ function valueOptions(places: readonly Place[]): OptionDescription[] {
   return [...new Map(all).values()];
 }
 const argumentWords = ({ command }: Place): string[] => command.arguments.flatMap(({ choices }) => choices);
+/** Former names with their places, and what they are called now. */
+const formerIn = (places: readonly Place[]): [string, string][] =>
+  places.flatMap(({ command: { path, commands } }) =>
+    Object.entries(FORMER)
+      .map(([words, meant]): [string, string] => [[path[0], words].join(' '), meant])
+      .filter(([words, meant]) =>
+        commands.some((sub) => nameOf(sub) === meant && words.startsWith(`${path.join(' ')} `)),
+      )
+      .map(([words, meant]): [string, string] => [quoted(words), meant]),
+  );
 const takesFile = ({ command }: Place): boolean => command.arguments.some(({ completes }) => completes === 'file');
 
 const bash = (name: string, places: readonly Place[]): string[] => [
@@ -36,8 +48,21 @@ const bash = (name: string, places: readonly Place[]): string[] => [
   ),
   '  esac',
   '}',
+  `_${name}_meant() {`,
+  '  local one word=$1 found=0',
+  '  case "$at $word" in',
+  ...formerIn(places).map(([former, meant]) => `  ${former}) word=${meant} ;;`),
+  '  esac',
+  '  meant=',
+  '  for one in $commands; do',
+  '    [[ $one == "$word" ]] && meant=$one && return',
+  '    [[ -n $word && $one == "$word"* ]] && meant=$one && ((found += 1))',
+  '  done',
+  '  ((found == 1)) || meant=',
+  '}',
   `_${name}() {`,
-  `  local at=${name} commands options takes files word value= cur=\${COMP_WORDS[COMP_CWORD]} i`,
+  String.raw`  local IFS=$' \t\n'`,
+  `  local at=${name} commands options takes files word meant value= cur=\${COMP_WORDS[COMP_CWORD]} i`,
   '  [[ $cur == = ]] && cur=',
   `  _${name}_at "$at"`,
   '  for ((i = 1; i < COMP_CWORD; i++)); do',
@@ -45,7 +70,7 @@ const bash = (name: string, places: readonly Place[]): string[] => [
   '    [[ $word == = ]] && continue',
   '    if [[ -n $value ]]; then value=',
   '    elif [[ " $takes " == *" $word "* ]]; then value=$word',
-  `    elif [[ " $commands " == *" $word "* ]]; then at+=" $word"; _${name}_at "$at"`,
+  `    else _${name}_meant "$word"; [[ -n $meant ]] && at+=" $meant" && _${name}_at "$at"`,
   '    fi',
   '  done',
   '  COMPREPLY=()',
@@ -91,15 +116,26 @@ const zsh = (name: string, places: readonly Place[]): string[] => [
   ]),
   '  esac',
   '}',
+  `_${name}_meant() {`,
+  '  local word=$1',
+  '  local -a found',
+  '  case "$at $word" in',
+  ...formerIn(places).map(([former, meant]) => `  ${former}) word=${meant} ;;`),
+  '  esac',
+  '  meant=',
+  '  if (( ${commands[(I)${(b)word}:*]} )); then meant=$word; return; fi',
+  '  found=(${(M)commands:#${(b)word}*})',
+  '  [[ -n $word ]] && (( $#found == 1 )) && meant=${found[1]%%:*}',
+  '}',
   `_${name}() {`,
-  `  local at=${name} word value= files= i`,
+  `  local at=${name} word meant value= files= i`,
   '  local -a commands options takes',
   `  _${name}_at "$at"`,
   '  for ((i = 2; i < CURRENT; i++)); do',
   '    word=${words[i]}',
   '    if [[ -n $value ]]; then value=',
   '    elif (( ${takes[(Ie)$word]} )); then value=$word',
-  `    elif (( \${commands[(I)$word:*]} )); then at+=" $word"; _${name}_at "$at"`,
+  `    else _${name}_meant "$word"; [[ -n $meant ]] && at+=" $meant" && _${name}_at "$at"`,
   '    fi',
   '  done',
   '  case $value in',
@@ -133,13 +169,23 @@ const fish = (name: string, places: readonly Place[]): string[] => [
   ...places.map((place) => `    case ${quoted(at(place))}; echo ${namesOf(withValue(place)).join(' ')}`),
   '  end',
   'end',
+  `function __${name}_meant`,
+  '  set -l word $argv[2]',
+  '  switch "$argv"',
+  ...formerIn(places).map(([former, meant]) => `    case ${former}; set word ${meant}`),
+  '  end',
+  `  set -l commands (__${name}_commands $argv[1] | string split " ")`,
+  '  if contains -- $word $commands; echo $word; return; end',
+  '  set -l found (string match -r -- "^"(string escape --style=regex -- $word)".*" $commands)',
+  '  if test -n "$word" -a (count $found) -eq 1; echo $found; end',
+  'end',
   `function __${name}_at`,
   `  set -l at ${name}`,
   '  set -l value',
   '  for word in (commandline -opc)[2..]',
   '    if set -q value[1]; set value',
   `    else if contains -- $word (__${name}_takes $at | string split " "); set value $word`,
-  `    else if contains -- $word (__${name}_commands $at | string split " "); set at "$at $word"`,
+  `    else if set -l meant (__${name}_meant $at $word); and set -q meant[1]; set at "$at $meant"`,
   '    end',
   '  end',
   '  test "$at" = "$argv"',

@@ -39,6 +39,68 @@ function offered(lines: readonly string[], program = cnpctl): string[][] {
     .map((line) => (line === '' ? [] : line.split(' ')));
 }
 
+/** The same of zsh: what would be described to whom completes. */
+function offeredByZsh(lines: readonly string[]): string[][] {
+  const script = [
+    'compdef() { :; }',
+    completionScript('zsh', cnpctl),
+    '_describe() { local name=$@[-1]; local -a all=("${(@P)name}"); print -r -- ${(M)${all%%:*}:#$PREFIX*}; }',
+    'compadd() { shift; print -r -- $*; }',
+    '_message() { print; }',
+    'while IFS= read -r line; do',
+    '  words=(${=line})',
+    '  CURRENT=$#words',
+    '  [[ $words[-1] == . ]] && words[-1]=',
+    '  PREFIX=$words[-1]',
+    '  _cnpctl',
+    'done',
+  ].join('\n');
+  const { stdout, stderr } = spawnSync('zsh', ['-fc', script], { input: `${lines.join('\n')}\n`, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return stdout
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => line.split(' ').filter((word) => word !== ''));
+}
+
+/** The same of fish: without what the descriptions say. */
+function offeredByFish(lines: readonly string[]): string[][] {
+  const asked = lines.map((line) => `complete -C ${`'${line.replace(/\.$/, '')}'`} | string split -f1 \\t; echo -`);
+  const script = [completionScript('fish', cnpctl), ...asked].join('\n');
+  const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8', cwd: empty });
+  expect(stderr).toBe('');
+  return stdout
+    .split('-\n')
+    .slice(0, -1)
+    .map((answer) => answer.split('\n').filter((word) => word !== ''));
+}
+
+const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
+const ASKED = { bash: offered, zsh: offeredByZsh, fish: offeredByFish };
+
+describe.each(SHELLS.filter(isInstalled))('after an abbreviation, %s offers', (shell) => {
+  test('what it does after the whole word', () => {
+    const pairs = [
+      ['cnpctl sh .', 'cnpctl show .'],
+      ['cnpctl sh isis .', 'cnpctl show isis .'],
+      ['cnpctl -o json sh b .', 'cnpctl -o json show bgp .'],
+      ['cnpctl sh ospf .', 'cnpctl show ospfv2 .'],
+      ['cnpctl show group .', 'cnpctl show groups .'],
+      ['cnpctl gr .', 'cnpctl group .'],
+      ['cnpctl com .', 'cnpctl completion .'],
+    ] as const;
+    const of = (at: 0 | 1) => ASKED[shell](pairs.map((pair) => pair[at])).map((words) => words.toSorted());
+    expect(of(0)).toEqual(of(1));
+    expect(of(0)[0]).toContain('status');
+    expect(of(0)[2]).toEqual(['paths', 'peers', 'session']);
+    expect(of(0).at(-1)).toEqual([...SHELLS].toSorted());
+  });
+
+  test('the rest of a word, and not what is a level above', () => {
+    expect(ASKED[shell](['cnpctl show po .', 'cnpctl sh st'])).toEqual([[], ['status']]);
+  });
+});
+
 describe('completion in bash', () => {
   test('offers the commands of every place, and the options that are valid there', () => {
     const places = placesOf(cnpctl);

@@ -158,7 +158,7 @@ export class Agent {
   /** Ends it, and leaves all that it has in the kernel. Its own process, also where another one has started it. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const exited = new Promise((done) => this.child.once('exit', done));
-    process.kill(Number(readFileSync(join(this.#runDir, 'cnpd.pid'), 'utf8').split(' ')[0]), signal);
+    process.kill(Number(readFileSync(join(this.#runDir, 'cnpd.pid'), 'utf8')), signal);
     await exited;
     this.client.close();
   }
