@@ -40,6 +40,10 @@ import { isisSenders } from './figures/isis-senders.ts';
 import { ospfSenders } from './figures/ospf-senders.ts';
 import { messageOf } from '../model/error-text.ts';
 
+// Where this names a file, each start of Node.js reads all the authorities in it: of the agents, and of the references.
+// That is the machine's doing; nothing that is measured meets a server of others.
+delete process.env['NODE_EXTRA_CA_CERTS'];
+
 const FIGURES: readonly Figure[] = [
   packetCost,
   srv6,

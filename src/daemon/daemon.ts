@@ -3,6 +3,7 @@
 import { Coordinator } from '../coordinator/coordinator.ts';
 import { LostNotifications } from '../diagnosis/lost-notifications.ts';
 import type { Intent } from '../intent/intent.ts';
+import { objectDir } from '../kernel/bpf/object-dir.ts';
 import { heldCapabilities } from '../kernel/capabilities.ts';
 import { CorePorts } from '../kernel/core-ports.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
@@ -175,10 +176,12 @@ class RunningDaemon implements Daemon {
     const { intent } = this.#members;
     await this.#openNorthbound();
     await this.#telemetry.follow(this.#file.intent);
-    const { dataplane } = (this.#kernel = await this.#openKernel());
-    this.#receivers = this.#createReceivers(this.#kernel);
+    const kernel = (this.#kernel = await this.#openKernel());
+    const { dataplane } = kernel;
+    this.#receivers = this.#createReceivers(kernel);
     this.#receivers.configure(intent);
     await this.#coordinator.adopt(intent);
+    kernel.keepFeatures();
     dataplane.prune();
     this.#coordinator.startPatience();
     this.#stopHousekeeping = startHousekeeping(dataplane, {
@@ -205,6 +208,7 @@ class RunningDaemon implements Daemon {
   async #openKernel(): Promise<KernelParts> {
     const kernel = await KernelParts.open({
       runDir: this.#options.runDir,
+      objectDir: objectDir(),
       ...this.#common,
       poller: this.#poller,
       onChange: () => this.#coordinator.inputsChanged(),

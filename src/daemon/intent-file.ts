@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { formatIntentErrors, type IntentError } from '../intent/errors.ts';
 import type { Intent } from '../intent/intent.ts';
-import { loadIntent } from '../intent/load.ts';
+import { loadIntent, outlineOf } from '../intent/load.ts';
 import { MAX_FILE_BYTES } from '../intent/yaml-limits.ts';
 import { groupNumber } from '../kernel/ffi/libc.ts';
 import { messageOf } from '../model/error-text.ts';
@@ -33,6 +33,12 @@ export interface Config {
 export function readIntentFile(file: string): Result<Config, IntentRefusal> {
   const text = readConfigText(file);
   return text.ok ? readConfig(text.value, file) : text;
+}
+
+/** A long file without its lists. Undefined: it is short, or has to be read as a whole to say what is wrong with it. */
+export function readIntentOutline(file: string): Intent | undefined {
+  const text = readConfigText(file);
+  return text.ok ? outlineOf(text.value) : undefined;
 }
 
 /** The content of a file, whatever it says. */

@@ -11,9 +11,9 @@ import type { Log } from '../model/log.ts';
 import { stateDirOf } from '../model/paths.ts';
 import type { Daemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
-import { readIntentFile } from './intent-file.ts';
+import { readIntentFile, readIntentOutline } from './intent-file.ts';
 import { createLogging } from './logging.ts';
-import { dropPrivileges } from './privileges.ts';
+import { dropPrivileges, mayDrop } from './privileges.ts';
 import { type RunOptions, cnpdProgram } from './program.ts';
 import { type ServiceManager, serviceManager } from './service-manager.ts';
 import { untilTransfersPause } from './transfers.ts';
@@ -46,10 +46,24 @@ async function stopped(daemon: Daemon): Promise<Error> {
 }
 
 /**
+ * Gives up capabilities before a long file is read: what follows is another process, which reads it as a whole, and
+ * says what is wrong with it.
+ * @returns whether that was tried
+ */
+function dropsAtOnce({ config: file, runDir, stateDir = stateDirOf(runDir) }: RunOptions): boolean {
+  const intent = mayDrop() && cannotStart() === undefined ? readIntentOutline(file) : undefined;
+  if (intent === undefined) return false;
+  dropPrivileges({ file, runDir, stateDir, intent }, createLogging(intent.logLevel).component('daemon'), []);
+  return true;
+}
+
+/**
  * Starts the daemon and waits for its end. SIGHUP reloads; SIGTERM and SIGINT wait for transfers of groups, withdraw
  * and stop. A second SIGTERM waits for neither.
  */
 async function run(options: RunOptions): Promise<number> {
+  const configures = options.configure || options.configureFrr;
+  const isTried = !configures && dropsAtOnce(options);
   keepHeapSmall();
   const read = readIntentFile(options.config);
   if (!read.ok) {
@@ -63,8 +77,7 @@ async function run(options: RunOptions): Promise<number> {
     log.error({ error: reason, code: 'EPERM' }, 'cannot start');
     return 1;
   }
-  const suite =
-    options.configure || options.configureFrr ? await suiteToConfigure(read.value.intent, options) : undefined;
+  const suite = configures ? await suiteToConfigure(read.value.intent, options) : undefined;
   if (suite && !suite.afterStart && !(await suite.configure())) return 1;
   const { config: file, runDir } = options;
   const stateDir = options.stateDir ?? stateDirOf(runDir);
@@ -72,7 +85,8 @@ async function run(options: RunOptions): Promise<number> {
   // cnpd's files get fixed modes, whatever the umask was. vtysh, above, ran with the original umask.
   process.umask(UMASK);
   // After vtysh, which needs more capabilities than cnpd.
-  dropPrivileges({ file, runDir, stateDir, intent: read.value.intent }, log, suite?.afterStart ? [] : CONFIGURE);
+  if (!isTried)
+    dropPrivileges({ file, runDir, stateDir, intent: read.value.intent }, log, suite?.afterStart ? [] : CONFIGURE);
   // Not before: the process that gives up its capabilities would load carriers and gRPC in vain.
   const { startDaemon } = await import('./daemon.ts');
   const manager = serviceManager(process.env, process.pid, { log });

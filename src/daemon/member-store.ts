@@ -3,13 +3,14 @@
 // survive a reboot. Each is written as a whole: temporary file, fsync, rename. The file of the run directory is renamed
 // first, and decides: before it the request is not done, after it the request is done. If the second rename fails, the
 // first is undone. After a crash between them, the first request of the next run writes the other one.
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, unlinkSync } from 'node:fs';
+import { renameSync, unlinkSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { NO_GROUPS, type RunTimeGroups, changedGroups } from '../intent/run-time-groups.ts';
 import { formatAddress } from '../model/address.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { GroupChange } from '../model/group-change.ts';
+import { readBounded } from './read-bounded.ts';
 import { syncDirectory } from './sync-directory.ts';
 
 const NAME = 'members.json';
@@ -60,7 +61,7 @@ export class MemberStore {
     const unreadable: Unreadable[] = [];
     const read = (path: string): RunTimeGroups | undefined => {
       try {
-        const text = readBounded(path);
+        const text = readBounded(path, MAX_BYTES);
         if (text === undefined) return undefined;
         if (path === this.#state) this.#persisted = text;
         else this.#kept = text;
@@ -108,7 +109,7 @@ export class MemberStore {
  */
 export function keptMembers(stateDir: string): string | undefined {
   const path = join(stateDir, NAME);
-  const text = readBounded(path);
+  const text = readBounded(path, MAX_BYTES);
   if (text === undefined) return undefined;
   const counts = [...parseDocument(text).values()].map(({ members }) => members.size);
   const count = counts.reduce((sum, one) => sum + one, 0);
@@ -156,25 +157,6 @@ export function parseDocument(text: string): RunTimeGroups {
   const groups = changedGroups(NO_GROUPS, changes);
   if (!groups.ok) throw new Error(groups.error.errors.join('; '));
   return groups.value;
-}
-
-/** Undefined: there is none. @throws when it is no regular file, or too large */
-function readBounded(path: string): string | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Error('not a regular file');
-    if (stat.size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
-    return readFileSync(fd, 'utf8');
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** So that an operator can look at it. */

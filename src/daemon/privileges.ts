@@ -10,6 +10,11 @@ import type { Log } from '../model/log.ts';
 /** Environment variable of the restarted process: capabilities were dropped, and failures are not tried again. */
 export const DONE = 'CNPD_CAPABILITIES_DROPPED';
 
+const hasDropped = (): boolean => process.env[DONE] !== undefined;
+
+/** Whether dropPrivileges() may well restart the process. */
+export const mayDrop = (): boolean => !hasDropped() && superfluous([]) > 0 && cannotDrop() === undefined;
+
 interface Use {
   readonly path: string;
   readonly mode: number;
@@ -79,7 +84,7 @@ function keptFor(started: Started): Partial<Record<Capability, string>> {
  * @param done options that were carried out and are not repeated
  */
 export function dropPrivileges(started: Started, log: Log, done: readonly string[]): void {
-  const again = process.env[DONE] !== undefined;
+  const again = hasDropped();
   delete process.env[DONE];
   if (again) return;
   try {

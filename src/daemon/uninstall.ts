@@ -19,13 +19,14 @@ import { connectError } from '../northbound/socket.ts';
 import { isMapPin } from '../reconcile/pin-names.ts';
 import { removeTrees } from '../reconcile/multicast/remove-trees.ts';
 import { removeSidRoutes } from '../reconcile/sid-routes.ts';
+import { FEATURE_FILES } from './kept-features.ts';
 import { MEMBER_FILES, keptMembers } from './member-store.ts';
 import { CLAIM_FILES, bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 import { uninstallGobgp } from './uninstall-gobgp.ts';
 
 const SOCKET = basename(GNMI_SOCKET);
 const SOCKETS = [SOCKET, setSocketOf(SOCKET), configSocketOf(SOCKET)];
-const OWN_FILES = [...CLAIM_FILES, ...SOCKETS, CLEARED_COUNTERS, ...MEMBER_FILES];
+const OWN_FILES = [...CLAIM_FILES, ...SOCKETS, CLEARED_COUNTERS, ...MEMBER_FILES, ...FEATURE_FILES];
 const LINKS = 'links';
 const NOBODY_THERE = ['ECONNREFUSED', 'ENOENT', 'ENOTDIR'];
 

@@ -11,7 +11,7 @@ import { cnpdSchema } from './schema.ts';
 import { refusalOf } from './refused-keys.ts';
 import type { IssueParams } from './schema-parts.ts';
 import { isSafeName, shownPath, shownValue } from './secrets.ts';
-import { type Source, readSource } from './yaml.ts';
+import { type Source, readOutline, readSource } from './yaml.ts';
 import { groupName } from './values.ts';
 import { type Path, nearest } from './words.ts';
 
@@ -31,6 +31,16 @@ export function loadIntent(text: string, file: string, machine?: Machine): Resul
   const source = readSource(text);
   if (!source.ok) return fail(ordered(source.error.map((e) => ({ ...e, file, path: formatPath(shownPath(e.path)) }))));
   return intentOf(source.value, file, machine);
+}
+
+/**
+ * The intent as it is outside long lists, of which it has some entries alone. It costs a part of the whole. Undefined:
+ * the text has no long list, or something is wrong with it.
+ */
+export function outlineOf(text: string): Intent | undefined {
+  const source = readOutline(text);
+  const intent = source && intentOf(source, '');
+  return intent?.ok ? intent.value : undefined;
 }
 
 /** As loadIntent(), of what has been read. */

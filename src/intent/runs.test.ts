@@ -1,7 +1,7 @@
 // Long lists are read without the YAML library: the same tree, the same errors, the same places as with it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadIntent } from './load.ts';
+import { loadIntent, outlineOf } from './load.ts';
 import { shorten } from './runs.ts';
 import { readSource, readWhole } from './yaml.ts';
 import { MAX_FILE_BYTES, MAX_SEPARATORS } from './yaml-limits.ts';
@@ -183,4 +183,26 @@ describe('too large a file', () => {
 
   test('65,536 senders in the longest form, and a comment for each, are not too many', () =>
     expect(65_536 * 4).toBeLessThan(MAX_SEPARATORS));
+});
+
+describe('the outline of a file', () => {
+  const RUNS = `router:\n  name: r1\n  loopback: { ipv6: 2001:db8::1 }\nproxy:\n  address: 2001:db8::1\n  accept-from: [2001:db8::/32]\n  senders:\n`;
+  const REST = 'gnmi: { socket: /run/x.sock, socket-group: adm }\nlog: { level: debug }\n';
+
+  test('says what the file says, with the first entry of each long list', () => {
+    const whole = loadIntent(`${RUNS}${repeat(1, flow)}\n${REST}`, 'a');
+    expect(whole).toMatchObject({ ok: true, value: { gnmiSocketGroup: 'adm' } });
+    expect(outlineOf(`${RUNS}${repeat(5000, flow)}\n${REST}`)).toEqual(whole.ok && whole.value);
+  });
+
+  test.each([
+    ['no long list', `${RUNS}${repeat(3, flow)}\n${REST}`],
+    ['an unknown key', `${RUNS}${repeat(50, flow)}\n${REST}nobody: 1\n`],
+    ['no YAML', `${RUNS}${repeat(50, flow)}\n${REST}: {\n`],
+    ['a marker inside a string', `${RUNS}${repeat(50, flow)}\n${REST}\nx: |\n${repeat(50, flow)}\n`],
+    ['too deep', `${RUNS}${repeat(50, flow)}\n${REST}x: ${'['.repeat(5000)}\n`],
+    ['too large', `${RUNS}${repeat(50, flow)}\n${REST}#${'x'.repeat(MAX_FILE_BYTES)}\n`],
+  ])('there is none: %s', (_, text) => {
+    expect(outlineOf(text)).toBeUndefined();
+  });
 });

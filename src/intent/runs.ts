@@ -36,6 +36,11 @@ export class Run {
     this.starts.push(start);
   }
 
+  /** Forgets all entries but the first. */
+  keepFirst(): void {
+    this.entries.length = this.starts.length = 1;
+  }
+
   /** The position of an entry, or of a key in it. */
   place(index: number, key: string | undefined, of: 'key' | 'value'): Place {
     const start = this.starts[index]!;

@@ -89,6 +89,23 @@ export function readSource(text: string): Result<Source, SourceError[]> {
   }
 }
 
+/**
+ * What a text says outside its long lists, of which it has the first entry of each run alone. Undefined: it has no long
+ * list, or something is wrong with it.
+ */
+export function readOutline(text: string): Source | undefined {
+  const shortened = text.length > MAX_FILE_BYTES ? undefined : shorten(text);
+  if (!shortened || tooDeepAt(shortened.text) || hasTooManyEntries(shortened.text)) return undefined;
+  for (const run of shortened.runs.values()) run.keepFirst();
+  try {
+    const read = parse(shortened.text, shortened);
+    return read?.ok ? read.value : undefined;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return undefined;
+  }
+}
+
 /** Without the short cut; the short cut must agree with it. @throws RangeError when it is nested too deep */
 export const readWhole = (text: string): Result<Source, SourceError[]> => parse(text, undefined)!;
 

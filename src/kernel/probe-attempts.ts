@@ -24,6 +24,8 @@ export interface Context {
   readonly objectDir: string;
 }
 
+/** In dist/bpf. */
+export const PROBE_OBJECT = 'probe.bpf.o';
 /** The loopback of the attempts' namespace. */
 export const LOOPBACK = 1;
 const CREATE = NLM_F.CREATE | NLM_F.EXCL;
@@ -53,7 +55,7 @@ const allLoad = new WeakMap<Netns, boolean>();
 
 function refusal({ objectDir }: Context, programs?: readonly string[]): BpfLoadError | undefined {
   try {
-    openBpfObject(join(objectDir, 'probe.bpf.o'), { programs }).close();
+    openBpfObject(join(objectDir, PROBE_OBJECT), { programs }).close();
     return undefined;
   } catch (error) {
     if (error instanceof BpfLoadError) return error;

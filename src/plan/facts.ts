@@ -152,6 +152,8 @@ const NEEDS = {
   srv6: [...PROGRAMS, STACK, ...QUEUE_DEPTH, ['seg6local']],
   groups: [...PROGRAMS, VERSIONS],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
+/** All that a plan asks about. */
+export const NEEDED_FEATURES: ReadonlySet<string> = new Set(Object.values(NEEDS).flat(2));
 
 /** The kernel features whose absence keeps a part from running, as problems. Empty: the part can run. */
 export function missingFeatures(part: keyof typeof NEEDS, facts: Pick<Facts, 'features'>): Problem[] {

@@ -12,6 +12,8 @@ export interface Entry<T> {
   error: string | undefined;
   /** In the queue of the next run. */
   queued: boolean;
+  /** The kernel has taken it, perhaps in another form, and has not deleted it since. */
+  isThere?: true;
 }
 
 export interface ApplyQueueEvents<T> {
@@ -102,6 +104,7 @@ export class ApplyQueue<T extends { readonly id: string }> {
 }
 
 function done(entry: Entry<unknown>): void {
+  entry.isThere = true;
   entry.state = 'done';
   entry.attempts = 0;
   entry.error = undefined;

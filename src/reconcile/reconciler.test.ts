@@ -69,6 +69,20 @@ describe('reconciler', () => {
     expect(reconciler.status()).toEqual([{ id: 'b', state: 'done', attempts: 0 }]);
   });
 
+  test('its size is that of the kernel: what was always refused is not there, what is refused now still is', () => {
+    let isFull = true;
+    const { reconciler, clock, kernel } = world((id) => isFull && id !== 'a');
+    const things = ['a', 'b', 'c'].map((id) => ({ id, size: 1n }));
+    reconciler.replace(things);
+    expect([reconciler.size, kernel.size]).toEqual([1, 1]);
+    isFull = false;
+    clock.advance(100);
+    expect([reconciler.size, kernel.size]).toEqual([3, 3]);
+    isFull = true;
+    reconciler.change([{ id: 'b', size: 2n }], ['c']);
+    expect([reconciler.size, kernel.size]).toEqual([3, 3]);
+  });
+
   test('a refused object waits for its retry, whatever else changes or is refused meanwhile', () => {
     const { reconciler, clock, calls, counters } = world((id) => id.startsWith('bad'));
     const tries = (id: string): number => calls.filter((c) => c === `update ${id}`).length;

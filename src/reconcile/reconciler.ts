@@ -262,8 +262,9 @@ export class Reconciler<T extends { readonly id: string }> {
     return this.#entries.get(id)?.state === 'done';
   }
 
+  /** Objects that the kernel has, or is about to be given: none that it has always refused. */
   get size(): number {
-    return this.#entries.size;
+    return this.#entries.size - [...this.#pending.refused].filter(({ isThere }) => !isThere).length;
   }
 
   /**

@@ -58,6 +58,26 @@ describe('probeKernel', () => {
     ns.close();
   });
 
+  test('what is known is not tried again, a look is taken each time, and nothing else is asked', async () => {
+    const poller = Poller.open({
+      onError: (error) => {
+        throw error;
+      },
+    });
+    const [only, known] = [new Set(['libbpf', 'loop', 'packet-memory', 'atomics']), new Set(['loop', 'packet-memory'])];
+    // Without the programs, no attempt to load one can succeed.
+    const found = await probeKernel({ poller, objectDir: '/nonexistent' }, { only, known });
+    poller.close();
+    expect(found.map(({ name, ok }) => [name, ok])).toEqual([
+      ['libbpf', true],
+      ['atomics', false],
+      ['loop', true],
+      ['packet-memory', true],
+    ]);
+    expect(found[0]!.detail).toBe('libbpf.so.1');
+    expect(found[2]).toMatchObject({ detail: 'found by an earlier start', remedy: '' });
+  });
+
   test('an unprivileged process gets a report that names what it lacks, not an exception', async () => {
     const contents = `
       import { Poller } from './src/kernel/poller.ts';
