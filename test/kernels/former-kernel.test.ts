@@ -6,16 +6,16 @@ import { missingFeatures } from '../../src/plan/facts.ts';
 import { Guest, emptyFolder } from '../guests/guest.ts';
 import { prepareGuestImage } from '../guests/image.ts';
 import { WHY_NOT, runInGuest } from './guest-program.ts';
+import { LIMIT_MS, ONLY_GIVEN } from './kernels.ts';
 import type { Loading } from './loading.ts';
 
 const FOLDER = join(new URL('../..', import.meta.url).pathname, 'out', 'kernels-former');
-/** A guest computes many times slower than a processor. */
-const LIMIT_MS = 480_000;
+const NOT_HERE = WHY_NOT ?? ONLY_GIVEN;
 
 let guest: Guest;
 let seen: Loading;
 
-describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian 11's kernel", () => {
+describe.skipIf(NOT_HERE !== undefined)(NOT_HERE ?? "in a guest with Debian 11's kernel", () => {
   beforeAll(async () => {
     const image = prepareGuestImage(FOLDER, {
       kernel: 'former',
