@@ -36,7 +36,7 @@ describe.skipIf(NOT_HERE !== undefined)(NOT_HERE ?? "in a guest with Debian 11's
       ['coarse-clock', 'boot Linux 5.11 or newer'],
       ['atomics', 'boot Linux 5.12 or newer'],
       ['function-memory', 'boot Linux 5.12 or newer'],
-      ['stack-memory', 'boot Linux 6.3 or newer, or a 6.1 from 6.1.100 on'],
+      ['stack-memory', 'boot Linux 6.8 or newer, or a long-term one from 6.1.100 or 6.6.14 on'],
       ['loop', 'boot Linux 5.17 or newer'],
       ['percpu-lookup', 'boot Linux 5.19 or newer'],
       ['tcx', expect.stringContaining('Linux 6.6 or newer')],
