@@ -101,7 +101,7 @@ export const PROBES: readonly Probe[] = [
     name: 'stack-memory',
     required: false,
     neededFor: 'monitored ports, the proxy, held flows, flow control and SRv6: reading the stack before it is written',
-    remedy: 'boot Linux 6.3 or newer, or a 6.1 from 6.1.100 on',
+    remedy: 'boot Linux 6.8 or newer, or a long-term one from 6.1.100 or 6.6.14 on',
     attempt: loads('stack_memory'),
   },
   {

@@ -2,7 +2,7 @@
 // The guests mount this machine's root read-only, so they need no disk of their own.
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DebianSuite } from './debian-suite.ts';
 
@@ -19,11 +19,17 @@ const MODULE_FOLDERS =
   'kernel/net kernel/crypto kernel/lib kernel/fs kernel/drivers/infiniband kernel/drivers/virtio kernel/drivers/net ' +
   'kernel/arch/x86/crypto';
 
+/** Somebody's own, as Debian's packages and `make modules_install` lay it out. */
+export interface GivenKernel {
+  /** Folder of boot/vmlinuz-VERSION and, if the kernel has modules, lib/modules/VERSION. */
+  readonly at: string;
+}
+
 /**
  * Of Debian 12: the newest backported one, whose SoftRoCE serves READ requests too, or the one of the release. Or the
- * one of Debian 11.
+ * one of Debian 11, or none of Debian's.
  */
-type GuestKernel = 'backported' | 'stock' | 'former';
+export type GuestKernel = 'backported' | 'stock' | 'former' | GivenKernel;
 
 /** Memory of the guest's own, over what this machine has there. */
 const OWN_FOLDERS = ['/tmp', '/run', '/mnt', '/dev/shm'];
@@ -74,15 +80,12 @@ export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage
   const elsewhere = [...OWN_FOLDERS, ...(needs.hidden ?? [])];
   if (elsewhere.some((own) => `${folder}/`.startsWith(`${own}/`)))
     throw new Error(`a guest does not see ${folder}: it has ${elsewhere.join(', ')} of its own. Move the repository`);
+  const kernel = needs.kernel ?? 'backported';
+  // It may have been built anew since.
+  if (typeof kernel === 'object') rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   installPackages({ ...PACKAGES, ...needs.packages });
-  const kernel = needs.kernel ?? 'backported';
-  const version = unpackKernel(
-    folder,
-    kernel === 'former'
-      ? kernelOf(() => new DebianSuite(folder, 'bullseye', 'amd64'), 'linux-image-amd64')
-      : ownKernel(folder, kernel),
-  );
+  const version = unpackKernel(folder, sourceOf(kernel, folder));
   // Another list of modules needs another one.
   const modules = createHash('sha256').update(needs.modules.join()).digest('hex').slice(0, 8);
   const initialRamDisk = join(folder, `initramfs-${version}-${modules}.gz`);
@@ -90,6 +93,13 @@ export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage
   if (!existsSync(initialRamDisk)) makeInitialRamDisk(folder, version, initialRamDisk, { names: needs.modules, first });
   writeFileSync(first, firstProcess(needs.begin ?? ''), { mode: 0o755 });
   return { version, initialRamDisk, kernel: join(folder, 'kernel', 'boot', `vmlinuz-${version}`) };
+}
+
+function sourceOf(kernel: GuestKernel, folder: string): (target: string) => string {
+  if (typeof kernel === 'object') return givenKernel(kernel);
+  return kernel === 'former'
+    ? kernelOf(() => new DebianSuite(folder, 'bullseye', 'amd64'), 'linux-image-amd64')
+    : ownKernel(folder, kernel);
 }
 
 function kernelPackage(kernel: 'backported' | 'stock'): string {
@@ -125,6 +135,28 @@ export const kernelOf =
     const name = packages.behind(metapackage);
     packages.unpackAlone(name, target);
     return name.slice('linux-image-'.length);
+  };
+
+/** @throws Error when there is not exactly one */
+export function versionOf({ at }: GivenKernel): string {
+  const boot = join(at, 'boot');
+  const files = existsSync(boot) ? readdirSync(boot).filter((name) => name.startsWith('vmlinuz-')) : [];
+  if (files.length !== 1) throw new Error(`${boot} has ${files.length} files vmlinuz-VERSION, where one is expected`);
+  return files[0]!.slice('vmlinuz-'.length);
+}
+
+const givenKernel =
+  (kernel: GivenKernel) =>
+  (target: string): string => {
+    const version = versionOf(kernel);
+    mkdirSync(join(target, 'boot'), { recursive: true });
+    const name = join('boot', `vmlinuz-${version}`);
+    cpSync(join(kernel.at, name), join(target, name));
+    const modules = join('lib', 'modules', version);
+    mkdirSync(join(target, modules), { recursive: true });
+    const found = ['', 'usr'].map((one) => join(kernel.at, one, modules)).find((one) => existsSync(one));
+    if (found) cpSync(found, join(target, modules), { recursive: true, verbatimSymlinks: true });
+    return version;
   };
 
 const ownKernel =
@@ -184,7 +216,7 @@ export function makeInitialRamDisk(
   shell(
     `cp ${busybox} ${root}/bin && cd ${root}/bin && for a in sh mount insmod switch_root; do ln -s busybox $a; done`,
   );
-  shell(`cd ${modules} && cp ${files.join(' ')} ${root}/m/`);
+  if (files.length > 0) shell(`cd ${modules} && cp ${files.join(' ')} ${root}/m/`);
   const inserts = files.map((file) => `insmod /m/${file.split('/').at(-1)} 2>/dev/null`);
   writeFileSync(
     join(root, 'init'),

@@ -1,15 +1,9 @@
 // Flows held by departure times, with a real fq: in a guest of Debian's kernel, since this machine's may have none. The
 // times that the program gives are in test/bpf/hold/departure-times.test.ts.
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Guest, emptyFolder } from '../guests/guest.ts';
-import { prepareGuestImage } from '../guests/image.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Guest } from '../guests/guest.ts';
 import { WHY_NOT, runInGuest } from './guest-program.ts';
-
-const FOLDER = join(new URL('../..', import.meta.url).pathname, 'out', 'kernels');
-/** A guest computes many times slower than a processor. */
-const LIMIT_MS = 480_000;
+import { LIMIT_MS, bootKernel, kernels } from './kernels.ts';
 
 interface Seen {
   readonly features: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
@@ -37,21 +31,18 @@ interface Seen {
   readonly vanished: { readonly before: boolean; readonly after: boolean; readonly failed: number };
 }
 
-let guest: Guest;
-let seen: Seen;
 const inOrder = (count: number): number[] => Array.from({ length: count }, (_, psn) => psn);
 
-describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian's kernel", () => {
+describe.skipIf(WHY_NOT !== undefined).each(kernels('backported'))(WHY_NOT ?? 'in a guest with %s', (_, tested) => {
+  let guest: Guest | undefined;
+  let whyNot: string | undefined;
+  let seen: Seen;
   beforeAll(async () => {
-    const image = prepareGuestImage(FOLDER, {
-      modules: ['veth', 'sch_fq', 'sch_htb', 'sch_tbf', 'sch_ingress', 'tun'],
-    });
-    guest = await Guest.boot({
-      ...{ name: image.version, image, control: emptyFolder(join(FOLDER, 'departure-times')) },
-      spawn: ([command, ...args]) => spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe'] }),
-    });
-    seen = (await runInGuest(guest, 'departure-times', LIMIT_MS)) as Seen;
+    const modules = ['veth', 'sch_fq', 'sch_htb', 'sch_tbf', 'sch_ingress', 'tun'];
+    ({ guest, whyNot } = await bootKernel(tested, { name: 'departure-times', modules, part: 'enforce' }));
+    if (whyNot === undefined) seen = (await runInGuest(guest, 'departure-times', LIMIT_MS)) as Seen;
   }, 2 * LIMIT_MS);
+  beforeEach(({ skip }) => skip(whyNot !== undefined, whyNot));
   afterAll(() => guest?.stop());
 
   test('the kernel is found to have fq, by trying', () => {

@@ -6,16 +6,16 @@ import { missingFeatures } from '../../src/plan/facts.ts';
 import { Guest, emptyFolder } from '../guests/guest.ts';
 import { prepareGuestImage } from '../guests/image.ts';
 import { WHY_NOT, runInGuest } from './guest-program.ts';
+import { LIMIT_MS, ONLY_GIVEN } from './kernels.ts';
 import type { Loading } from './loading.ts';
 
 const FOLDER = join(new URL('../..', import.meta.url).pathname, 'out', 'kernels-former');
-/** A guest computes many times slower than a processor. */
-const LIMIT_MS = 480_000;
+const NOT_HERE = WHY_NOT ?? ONLY_GIVEN;
 
 let guest: Guest;
 let seen: Loading;
 
-describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian 11's kernel", () => {
+describe.skipIf(NOT_HERE !== undefined)(NOT_HERE ?? "in a guest with Debian 11's kernel", () => {
   beforeAll(async () => {
     const image = prepareGuestImage(FOLDER, {
       kernel: 'former',
@@ -36,7 +36,7 @@ describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian 11's k
       ['coarse-clock', 'boot Linux 5.11 or newer'],
       ['atomics', 'boot Linux 5.12 or newer'],
       ['function-memory', 'boot Linux 5.12 or newer'],
-      ['stack-memory', 'boot Linux 6.3 or newer, or a 6.1 from 6.1.100 on'],
+      ['stack-memory', 'boot Linux 6.8 or newer, or a long-term one from 6.1.100 or 6.6.14 on'],
       ['loop', 'boot Linux 5.17 or newer'],
       ['percpu-lookup', 'boot Linux 5.19 or newer'],
       ['tcx', expect.stringContaining('Linux 6.6 or newer')],

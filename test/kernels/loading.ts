@@ -6,7 +6,16 @@ import { type KernelFeature, probeKernel } from '../../src/kernel/probe.ts';
 import { messageOf } from '../../src/model/error-text.ts';
 import { object } from '../bpf/support/congested-router.ts';
 
-const OBJECTS = ['egress', 'proxy', 'guard', 'srv6', 'source', 'hold', 'multicast'];
+/** Object → the part of cnpd that loads it. */
+export const PARTS = {
+  egress: 'ports',
+  proxy: 'proxy',
+  guard: 'border-ports',
+  srv6: 'srv6',
+  source: 'source',
+  hold: 'enforce',
+  multicast: 'groups',
+} as const;
 
 export interface Loading {
   readonly features: readonly KernelFeature[];
@@ -22,7 +31,7 @@ export async function whatLoads(): Promise<Loading> {
   });
   const features = await probeKernel({ poller, objectDir: dirname(object('probe')) });
   poller.close();
-  const tried = OBJECTS.map((name) => {
+  const tried = Object.keys(PARTS).map((name) => {
     try {
       openBpfObject(object(name)).close();
       return [name, 'loaded'];

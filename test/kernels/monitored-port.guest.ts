@@ -1,6 +1,7 @@
 // Runs in a guest (monitored-port.test.ts, arm64.test.ts): a congested router with the programs of a monitored port.
 // Prints what it has seen, as JSON.
 import type { SentNotification } from '../../src/model/notification.ts';
+import { missingFeatures } from '../../src/plan/facts.ts';
 import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';
 import { type Loading, whatLoads } from './loading.ts';
@@ -13,7 +14,7 @@ interface Monitored {
   readonly sent: readonly { readonly sent: readonly Sent[]; readonly depth: number }[];
 }
 
-export type MonitoredPort = Loading & { readonly monitored: Monitored };
+export type MonitoredPort = Loading & { readonly monitored?: Monitored };
 
 /** The depth that the program sees, and that of `tc`, for the same queue; and what is sent in each format. */
 async function monitored(): Promise<Monitored> {
@@ -46,5 +47,7 @@ async function monitored(): Promise<Monitored> {
   }
 }
 
-const seen: MonitoredPort = { ...(await whatLoads()), monitored: await monitored() };
+const loading = await whatLoads();
+const canMonitor = missingFeatures('ports', loading).length === 0;
+const seen: MonitoredPort = { ...loading, ...(canMonitor && { monitored: await monitored() }) };
 process.stdout.write(`${JSON.stringify(seen)}\n`);

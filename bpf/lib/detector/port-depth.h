@@ -22,7 +22,10 @@ static long add_queue(__u32 index, struct queue_sum *sum)
 {
 	if (index >= MOST_QUEUES)
 		return 1;
-	const char *at = (const char *)sum->first + index * (__u32)bpf_core_type_size(struct netdev_queue);
+	// Before Linux 6.10 the verifier knows the bounds of a product only where the constant is the second operand.
+	__u64 offset = index, size = bpf_core_type_size(struct netdev_queue);
+	asm volatile("%0 *= %1" : "+r"(offset) : "r"(size));
+	const char *at = (const char *)sum->first + offset;
 	struct netdev_queue *queue = KERNEL_STRUCT(at, struct netdev_queue);
 	struct Qdisc *qdisc = KERNEL_FIELD(queue, qdisc);
 	if (qdisc)
