@@ -21,6 +21,7 @@ import { objectDir } from '../kernel/bpf/object-dir.ts';
 import { type KernelFeature, missingFeature, probeKernel } from '../kernel/probe.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
+import { eventLoopWork } from '../model/work.ts';
 import type { Facts } from '../plan/facts.ts';
 import { NO_SENDER_PROXIES } from '../plan/desired.ts';
 import { plan } from '../plan/plan.ts';
@@ -78,7 +79,10 @@ async function examineCorePorts(intent: Intent): Promise<Check[]> {
 async function examineMonitoredPorts(intent: Intent): Promise<Check[]> {
   if (intent.ports.length === 0) return [];
   try {
-    return checkMonitoredPorts(intent, await withNetlink((netlink) => readKernelFacts(netlink, [])));
+    return checkMonitoredPorts(
+      intent,
+      await withNetlink((rtnetlink) => readKernelFacts({ rtnetlink, work: WORK, features: [] })),
+    );
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
     return [monitoredPortsUnknown(error)];
@@ -133,12 +137,14 @@ async function examineKernel(intent: Intent | undefined): Promise<Check[]> {
   }
 }
 
+/** Of this process. */
+const WORK = eventLoopWork();
 const NOTHING_LEARNED = { senders: NO_SENDER_PROXIES, sizes: () => ({ proxies4: 0, proxies6: 0 }) };
 
 const readFacts = (intent: Intent | undefined): Promise<{ features: KernelFeature[]; facts: Facts }> =>
-  withNetlink(async (netlink, poller) => {
+  withNetlink(async (rtnetlink, poller) => {
     const features = await probeKernel({ poller, objectDir: objectDir() });
-    return { features, facts: await readKernelFacts(netlink, features, intent) };
+    return { features, facts: await readKernelFacts({ rtnetlink, work: WORK, features }, intent) };
   });
 
 async function withNetlink<T>(ask: (netlink: Rtnetlink, poller: Poller) => Promise<T>): Promise<T> {

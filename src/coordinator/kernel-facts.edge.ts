@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
 import { type KernelChange, openMonitor } from '../kernel/netlink/monitor.ts';
+import type { InterfaceAddress } from '../kernel/netlink/address.ts';
 import type { Link } from '../kernel/netlink/link.ts';
 import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -11,8 +12,9 @@ import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { KernelFeature } from '../kernel/probe.ts';
 import type { Count, Log } from '../model/log.ts';
+import { type Steps, type Work, finish } from '../model/work.ts';
 import { prefixOf } from '../model/prefix.ts';
-import type { Facts, LinkFact, QdiscFact, Seg6LocalFact } from '../plan/facts.ts';
+import type { Facts, LinkFact, OnLinkFact, QdiscFact, Seg6LocalFact } from '../plan/facts.ts';
 import { MULTIQUEUE_ROOTS } from '../plan/port-queue.ts';
 
 /** The loopback also has a hardware address, all zeros. */
@@ -30,11 +32,12 @@ const linkFact = (link: Link, speedBitPerS: number | undefined): LinkFact => ({
   ...(speedBitPerS !== undefined && { speedBitPerS }),
 });
 
-const qdiscFact = (qdisc: Qdisc, all: readonly Qdisc[], htbBytesPerS: bigint | undefined): QdiscFact => ({
+/** @param siblings all of its interface */
+const qdiscFact = (qdisc: Qdisc, siblings: readonly Qdisc[], htbBytesPerS: bigint | undefined): QdiscFact => ({
   ifindex: qdisc.ifindex,
   rootKind: qdisc.kind,
   ...(MULTIQUEUE_ROOTS.has(qdisc.kind) && {
-    queueKinds: queuesBelow(qdisc, all).map(({ kind }) => kind),
+    queueKinds: queuesBelow(qdisc, siblings).map(({ kind }) => kind),
     ...(qdisc.handle !== 0 && { rootHandle: (qdisc.handle >>> 16).toString(16) }),
   }),
   ...(qdisc.tbf ? { limitBytes: qdisc.tbf.limit, rateBitPerS: Number(qdisc.tbf.rate) * 8 } : {}),
@@ -42,10 +45,8 @@ const qdiscFact = (qdisc: Qdisc, all: readonly Qdisc[], htbBytesPerS: bigint | u
 });
 
 /** Of an mq or mqprio, those of the queues in use. Their parents are its classes, whose major number is its own. */
-const queuesBelow = (mq: Qdisc, all: readonly Qdisc[]): Qdisc[] =>
-  all
-    .filter(({ ifindex, parent }) => ifindex === mq.ifindex && parent >>> 16 === mq.handle >>> 16)
-    .toSorted((a, b) => a.parent - b.parent);
+const queuesBelow = (mq: Qdisc, siblings: readonly Qdisc[]): Qdisc[] =>
+  siblings.filter(({ parent }) => parent >>> 16 === mq.handle >>> 16).toSorted((a, b) => a.parent - b.parent);
 
 /** Rate of an HTB, bytes/s: the sum of its top-level classes. They cannot borrow, so their `ceil` has no effect. */
 async function htbRate(rtnetlink: Rtnetlink, qdisc: Qdisc): Promise<bigint | undefined> {
@@ -98,28 +99,75 @@ const portsWithSpeed = ({ ports, source, flowControl }: FactsNeeded): ReadonlySe
     ...(flowControl?.hold ?? []),
   ]);
 
-/** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which runs once. */
-export async function readKernelFacts(
-  rtnetlink: Rtnetlink,
-  features: readonly KernelFeature[],
-  needed: FactsNeeded = {},
-  sysfs = SYSFS,
-): Promise<Facts> {
+export interface FactsDependencies {
+  readonly rtnetlink: Rtnetlink;
+  readonly work: Work;
+  /** From the kernel probe, which runs once. */
+  readonly features: readonly KernelFeature[];
+  /** For tests. */
+  readonly sysfs?: string;
+}
+
+/** Time for facts in one turn of the event loop. */
+const BUDGET_MS = 2;
+
+/** Reads links, root qdiscs and addresses. */
+export async function readKernelFacts(dependencies: FactsDependencies, needed: FactsNeeded = {}): Promise<Facts> {
+  const { rtnetlink, work, features, sysfs = SYSFS } = dependencies;
   const [links, qdiscs, addresses] = await Promise.all([rtnetlink.links(), rtnetlink.qdiscs(), rtnetlink.addresses()]);
-  const asked = portsWithSpeed(needed);
   const roots = qdiscs.filter((q) => q.parent === TC_H.ROOT);
+  const rates = await Promise.all(roots.map((root) => htbRate(rtnetlink, root)));
   return {
-    links: links.map((link) => linkFact(link, asked.has(link.name) ? linkSpeed(link, sysfs) : undefined)),
-    qdiscs: await Promise.all(roots.map(async (root) => qdiscFact(root, qdiscs, await htbRate(rtnetlink, root)))),
+    links: await finish(work, linkFacts(links, portsWithSpeed(needed), sysfs), BUDGET_MS),
+    qdiscs: await finish(work, qdiscFacts(qdiscs, roots, rates), BUDGET_MS),
     features,
     addresses: addresses.map((a) => a.address),
-    onLink: addresses.map(({ ifindex, address, length }) => ({ ifindex, prefix: prefixOf(address, length) })),
+    onLink: await finish(work, onLinkFacts(addresses), BUDGET_MS),
     forwarding: { 4: isOn('net/ipv4/ip_forward'), 6: isOn('net/ipv6/conf/all/forwarding') },
     ...(needed.srv6 && {
       seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact),
       tunnelSource: readTunnelSource() ?? null,
     }),
   };
+}
+
+/** One link a step. The speed of one is two files, and the driver may have to ask the device for it. */
+export function* linkFacts(links: readonly Link[], asked: ReadonlySet<string>, sysfs: string): Steps<LinkFact[]> {
+  const facts: LinkFact[] = [];
+  for (const link of links) {
+    facts.push(linkFact(link, asked.has(link.name) ? linkSpeed(link, sysfs) : undefined));
+    yield;
+  }
+  return facts;
+}
+
+/** Adapters with many queues have a qdisc for each: thousands. */
+function* qdiscFacts(
+  qdiscs: readonly Qdisc[],
+  roots: readonly Qdisc[],
+  rates: readonly (bigint | undefined)[],
+): Steps<QdiscFact[]> {
+  const ofInterface = new Map<number, Qdisc[]>();
+  for (const qdisc of qdiscs) {
+    const siblings = ofInterface.get(qdisc.ifindex);
+    if (siblings) siblings.push(qdisc);
+    else ofInterface.set(qdisc.ifindex, [qdisc]);
+  }
+  const facts: QdiscFact[] = [];
+  for (const [i, root] of roots.entries()) {
+    facts.push(qdiscFact(root, ofInterface.get(root.ifindex) ?? [], rates[i]));
+    yield;
+  }
+  return facts;
+}
+
+function* onLinkFacts(addresses: readonly InterfaceAddress[]): Steps<OnLinkFact[]> {
+  const facts: OnLinkFact[] = [];
+  for (const { ifindex, address, length } of addresses) {
+    facts.push({ ifindex, prefix: prefixOf(address, length) });
+    yield;
+  }
+  return facts;
 }
 
 /** A sysctl of the process's network namespace. A missing one (a kernel without IPv6) is off. */

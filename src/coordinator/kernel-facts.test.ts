@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { linkSpeed } from './kernel-facts.edge.ts';
+import type { Link } from '../kernel/netlink/link.ts';
+import { ManualWork } from '../model/work.fixture.ts';
+import { linkFacts, linkSpeed } from './kernel-facts.edge.ts';
 
 describe('LHCNP-5.3.2-a: the speed of a link', () => {
   const link = { name: 'eth2', mac: Uint8Array.of(2, 0, 0, 0, 0xab, 1) };
@@ -35,4 +37,17 @@ describe('LHCNP-5.3.2-a: the speed of a link', () => {
     expect(linkSpeed({ ...link, name: 'eth3' }, '/nonexistent')).toBeUndefined();
     expect(speedOf({ address: '02:00:00:00:ab:01\n' })).toBeUndefined();
   });
+});
+
+test('the facts of links are read one link a step, since a driver may take its time to say the speed', () => {
+  const links = Array.from(
+    { length: 128 },
+    (_, i) => ({ name: `eth${i}`, ifindex: i, mac: new Uint8Array(6) }) as Link,
+  );
+  const work = new ManualWork();
+  let found: readonly unknown[] = [];
+  const asked = new Set(links.map(({ name }) => name));
+  work.run(linkFacts(links, asked, '/nonexistent'), { budgetMs: 0, onDone: (facts) => void (found = facts) });
+  work.settle();
+  expect({ turns: work.turns, found: found.length }).toEqual({ turns: 129, found: 128 });
 });

@@ -119,7 +119,11 @@ class RunningDaemon implements Daemon {
     });
     this.#table = new LearnedTable({ holdMs: holdTimes(options.config.intent) }, { clock, count });
     this.#corePorts = new CorePorts({ ask: isGatewayPort, clock, log });
-    this.#lost = new LostNotifications({ counters: () => this.#kernel?.dataplane.counters(), clock, log });
+    this.#lost = new LostNotifications({
+      counters: (names) => this.#kernel?.dataplane.countersNamed(names),
+      clock,
+      log,
+    });
     this.#coordinator = this.#createCoordinator(options.config.intent);
     this.#recording = new RecordingPart(options, { clock, count, log, restart: () => this.#restartMachines() });
     this.#carriers = new Carriers({
@@ -205,9 +209,10 @@ class RunningDaemon implements Daemon {
       poller: this.#poller,
       onChange: () => this.#coordinator.inputsChanged(),
     });
-    this.#counters.addReader(() =>
-      [...kernel.dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })),
-    );
+    this.#counters.addReader(function* () {
+      const counters = yield* kernel.dataplane.counters();
+      return [...counters].map(([name, value]) => ({ name, value: Number(value) }));
+    });
     return kernel;
   }
 

@@ -29,12 +29,14 @@ export class KernelParts {
   readonly rtnetlink: Rtnetlink;
   readonly dataplane: Dataplane;
   readonly #features: readonly KernelFeature[];
+  readonly #work: Work;
   readonly #watch: KernelWatch;
 
   private constructor(rtnetlink: Rtnetlink, features: readonly KernelFeature[], dependencies: KernelPartsDependencies) {
     const { runDir, poller, clock, work, logging, count, onChange } = dependencies;
     this.rtnetlink = rtnetlink;
     this.#features = features;
+    this.#work = work;
     const directories = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
     this.dataplane = new Dataplane(directories, { clock, work, log: logging.component('reconcile'), count });
     this.#watch = watchKernel({ poller, log: logging.component('kernel'), count, onChange });
@@ -55,7 +57,7 @@ export class KernelParts {
 
   /** Reads the facts now. */
   facts(intent: Intent): Promise<Facts> {
-    return readKernelFacts(this.rtnetlink, this.#features, intent);
+    return readKernelFacts({ rtnetlink: this.rtnetlink, work: this.#work, features: this.#features }, intent);
   }
 
   /** Ends the calls of `onChange`. */

@@ -105,9 +105,11 @@ const LOSSES: readonly Loss[] = [
   ),
 ];
 
+const COUNTERS: readonly string[] = LOSSES.map(({ counter }) => counter);
+
 interface LostNotificationsDependencies {
-  /** The dataplane's counters; a counter is absent while its programs are. */
-  readonly counters: () => ReadonlyMap<string, bigint> | undefined;
+  /** These counters of the dataplane; a counter is absent while its programs are. */
+  readonly counters: (names: readonly string[]) => ReadonlyMap<string, bigint> | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -124,7 +126,7 @@ export class LostNotifications {
    * Called periodically, so that the time of a problem is right. The first value may be an earlier run's: no problem.
    */
   sample(): void {
-    const counters = this.#dependencies.counters();
+    const counters = this.#dependencies.counters(COUNTERS);
     const now = this.#dependencies.clock.now();
     for (const { counter } of LOSSES) {
       const value = counters?.get(counter);

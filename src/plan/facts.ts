@@ -78,7 +78,7 @@ export interface Facts {
 }
 
 /** The prefix of an address of this router. */
-interface OnLinkFact {
+export interface OnLinkFact {
   readonly ifindex: number;
   readonly prefix: Prefix;
 }

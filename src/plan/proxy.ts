@@ -47,9 +47,7 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
     ...(proxy.otherAddress && { otherAddress: proxy.otherAddress }),
     udpPort: intent.codePoints['pnc-udp-port'],
     // Without a builder, only senders that the proxy's own program can notify remain.
-    senders: proxy.senders
-      .filter(({ format }) => builder || format === 'standard-cnp')
-      .map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
+    senders: builder ? sendersOf(proxy) : sendersOf(proxy).filter(({ format }) => format === 'standard-cnp'),
     ...(builder?.longHaul && { instructions: instructionsByLevel(intent) }),
     acceptFrom: sourcesOf(proxy.acceptFrom, intent),
     perFlowIntervalNs: nanoseconds(proxy.perFlowIntervalMs),
@@ -58,6 +56,17 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
     interfaces: links.map(({ name, ifindex }) => ({ id: name, interface: name, ifindex })),
   };
   return { proxy: plan, ...(builder && { builder }), problems };
+}
+
+const planned = new WeakMap<ProxyIntent['senders'], ProxyPlan['senders']>();
+
+/** Made once for each declaration: there may be ten thousand, and plans are made every few seconds. */
+function sendersOf({ senders }: ProxyIntent): ProxyPlan['senders'] {
+  const known = planned.get(senders);
+  if (known) return known;
+  const made = senders.map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format }));
+  planned.set(senders, made);
+  return made;
 }
 
 /** The declared sources, and this router itself if it is a congested node too. */

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Attachment, type HookKernel, attachment, attachmentOperations, pinName } from './attachments.ts';
+import {
+  type Attachment,
+  type HookKernel,
+  attachment,
+  attachmentOperations,
+  pinName,
+  pinOwner,
+} from './attachments.ts';
 
 function memoryKernel(restored = (): boolean => false) {
   const links = new Map<string, Attachment>();
@@ -34,6 +41,16 @@ describe('attachments', () => {
     expect(pinName('egress@eth1%2e100/egress')).not.toBe(pinName('egress@eth1.100/egress'));
   });
 
+  test.each(['egress@eth1.100/egress', 'egress@eth1%2e100/egress', 'egress@%25.%/egress', 'guard@ä%3a/ingress'])(
+    'the pin of %s says whose it is',
+    (id) => expect(pinOwner(pinName(id))).toBe(id),
+  );
+
+  test.each(['egress@eth1.100:egress', 'egress@eth1/egress', 'egress@50%:egress', 'egress@%2E:egress'])(
+    'no attachment has a pin of the name %s',
+    (pin) => expect(pinOwner(pin)).toBeUndefined(),
+  );
+
   test('swaps the program of an attachment of an earlier run without detaching it', () => {
     const { kernel, links, log } = memoryKernel();
     links.set(pinName(eth1.id), eth1);
@@ -48,6 +65,21 @@ describe('attachments', () => {
     links.set('guard@gone:ingress', { ...eth1, id: 'guard@gone/ingress' });
     expect([...operations.prune(new Set([eth1.id]))].filter(Boolean)).toHaveLength(1);
     expect([...links.keys()]).toEqual([pinName(eth1.id)]);
+  });
+
+  test('prunes with one look at the desired ids for each pin, and never lists them: there are pins at all ports', () => {
+    const { kernel, links } = memoryKernel();
+    const ids = Array.from({ length: 300 }, (_, i) => `egress@eth${i}/egress`);
+    for (const id of ids) links.set(pinName(id), { ...eth1, id });
+    let looks = 0;
+    const desired = {
+      has: (id: string) => (looks++, id !== ids[7]),
+      keys: (): never => {
+        throw new Error('listed');
+      },
+    };
+    const removed = [...attachmentOperations(kernel).prune(desired)].filter(Boolean);
+    expect({ looks, removed: removed.length, links: links.size }).toEqual({ looks: 300, removed: 1, links: 299 });
   });
 
   test('notices a link that another program detached', () => {

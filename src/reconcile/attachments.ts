@@ -59,7 +59,16 @@ export interface HookKernel {
  * A pin's name cannot contain `/`, and a BPF file system refuses dots. An interface's name cannot contain `:`, so
  * different attachments have different pins.
  */
-export const pinName = (id: string): string => id.replaceAll('%', '%25').replaceAll('.', '%2e').replaceAll('/', ':');
+export const pinName = (id: string): string => id.replaceAll(/[%./]/g, (one) => ESCAPES[one]!);
+
+const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '.': '%2e', '/': ':' };
+const ESCAPED: Readonly<Record<string, string>> = { '%25': '%', '%2e': '.', ':': '/' };
+
+/** Whose pin it is; undefined: no attachment has a pin of this name. */
+export function pinOwner(pin: string): string | undefined {
+  const id = pin.replaceAll(/%25|%2e|:/g, (one) => ESCAPED[one]!);
+  return pinName(id) === pin ? id : undefined;
+}
 
 export function attachmentOperations(kernel: HookKernel): Operations<Attachment> & { close(): void } {
   const hooks = new Map<string, Hook>();
@@ -81,7 +90,8 @@ export function attachmentOperations(kernel: HookKernel): Operations<Attachment>
     },
     *prune(desired) {
       for (const pin of kernel.pins()) {
-        const stray = !new Set([...desired.keys()].map(pinName)).has(pin);
+        const owner = pinOwner(pin);
+        const stray = owner === undefined || !desired.has(owner);
         if (stray) kernel.remove(pin);
         yield stray;
       }

@@ -5,7 +5,7 @@ import { removeKept } from '../kernel/bpf/kept-object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { HOLD_PROGRAM } from '../kernel/dataplane/holds.ts';
-import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
+import { COUNTERS_MAP } from '../kernel/dataplane/counters.ts';
 import { removeHoldQueues } from '../kernel/netlink/fq.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { messageOf } from '../model/error-text.ts';
@@ -23,6 +23,7 @@ import { type Hold, hold } from './hold.ts';
 import { pinnedHooks } from './hooks.ts';
 import { type Multicast, multicast } from './multicast.ts';
 import { type MapPin, type Opened, mapPinOperations, mapPins } from './pins.ts';
+import { lookUpCounters, readCounters } from './program-counters.ts';
 import { Reconciler } from './reconciler.ts';
 import { type Proxy, proxy } from './proxy.ts';
 import { removeTrees } from './multicast/remove-trees.ts';
@@ -277,9 +278,15 @@ export class Dataplane {
   }
 
   /** Per-CPU counters of the programs, summed. One map serves all of them. */
-  counters(): Map<string, bigint> {
+  *counters(): Steps<ReadonlyMap<string, bigint>> {
     const [opened] = this.#opened();
-    return opened ? decodeCounters(opened.object.map(COUNTERS_MAP).entries()) : new Map<string, bigint>();
+    return opened ? yield* readCounters(opened.object.map(COUNTERS_MAP)) : new Map<string, bigint>();
+  }
+
+  /** Some of them, at once. */
+  countersNamed(names: Iterable<string>): ReadonlyMap<string, bigint> {
+    const [opened] = this.#opened();
+    return opened ? lookUpCounters(opened.object.map(COUNTERS_MAP), names) : new Map<string, bigint>();
   }
 
   /** Releases all descriptors; programs, maps and links stay in the kernel. */

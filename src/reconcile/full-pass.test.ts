@@ -41,15 +41,32 @@ function world(own: Partial<Operations<Thing>> = {}, options: Partial<Reconciler
 
 describe('a full pass', () => {
   test('runs every minute by default, repeatedly', () => {
-    const { clock, reconciler, updated } = world();
+    const { clock, work, reconciler, updated } = world();
+    const advance = (ms: number): void => (clock.advance(ms), work.settle());
     reconciler.replace(things(1));
     reconciler.replace(things(1));
-    clock.advance(59_999);
+    advance(59_999);
     expect(updated).toEqual(['0']);
-    clock.advance(1);
+    advance(1);
     expect(updated).toEqual(['0', '0']);
-    clock.advance(60_000);
+    advance(60_000);
     expect(updated).toEqual(['0', '0', '0']);
+  });
+
+  test('that is due begins in a later turn, since those of all tables are due together; 25 objects are one step', () => {
+    const verified: string[] = [];
+    const { clock, work, reconciler } = world({ verify: ({ id }) => verified.push(id) > 0 });
+    reconciler.replace(things(1000));
+    clock.advance(60_000);
+    expect(verified).toEqual([]);
+    // The budget of a turn, two milliseconds, is two steps of the manual clock.
+    const perTurn: number[] = [];
+    for (let before = 0; work.waits; before = verified.length) {
+      work.turn();
+      perTurn.push(verified.length - before);
+    }
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(50);
+    expect(verified).toEqual(things(1000).map(({ id }) => id));
   });
 
   test('updates every object of a kind without verification, and counts no fault', () => {

@@ -145,11 +145,12 @@ describe('reconciler', () => {
   });
 
   test('a full pass restores removed objects and prunes strays, and counts both', () => {
-    const { reconciler, clock, kernel, counters } = world();
+    const { reconciler, clock, work, kernel, counters } = world();
     reconciler.replace([{ id: 'a', size: 1n }]);
     kernel.delete('a');
     kernel.set('stray', 9n);
     clock.advance(60_000);
+    work.settle();
     expect([...kernel]).toEqual([['a', 1n]]);
     expect(counters.get('reconcile.thing.out-of-sync')).toBe(1);
     expect(counters.get('reconcile.thing.pruned')).toBe(1);

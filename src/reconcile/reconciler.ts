@@ -7,14 +7,14 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
 import { ApplyQueue, type Entry, statusOf, unfinished } from './apply-queue.ts';
-import { type ObjectStatus, type Operations, type DesiredIds, sameJson } from './operations.ts';
+import { type ObjectStatus, type Operations, type DesiredIds, samePlain } from './operations.ts';
 
 export interface ReconcilerOptions<T> {
   /** First pause after a failure and the longest one; it doubles in between. Milliseconds. */
   readonly retryMs: readonly [number, number];
   /** Time between full passes, milliseconds. */
   readonly fullPassMs: number;
-  /** Whether an object is unchanged. Absent: compared by its JSON text. */
+  /** Whether an object is unchanged. Absent: compared as plain data. */
   readonly same?: (a: T, b: T) => boolean;
   /**
    * How many objects replace() and change() apply within the call. The rest follows in later steps, in order of the
@@ -32,6 +32,8 @@ export interface ReconcilerDependencies {
 
 /** Objects per step of work: about 1 ms. */
 const STEP = 250;
+/** Objects per step of a full pass. To verify one may take several system calls. */
+const PASS_STEP = 25;
 const BUDGET_MS = 2;
 
 const DEFAULTS: ReconcilerOptions<unknown> = { retryMs: [100, 30_000], fullPassMs: 60_000 };
@@ -167,7 +169,7 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   #markChanged(object: T): void {
-    const same = this.#options.same ?? sameJson;
+    const same = this.#options.same ?? samePlain;
     const entry = this.#entries.get(object.id);
     if (entry?.object !== undefined && entry.state !== 'failed' && same(entry.object, object)) return;
     this.#set(object.id, entry, object);
@@ -189,14 +191,18 @@ export class Reconciler<T extends { readonly id: string }> {
    */
   fullPass(): void {
     if (this.#closed) return;
-    this.#pass?.return(undefined);
-    this.#pass = this.#passing();
+    this.#startPass();
     if (!this.#isBehind) this.#advancePass();
     if (this.#pass) this.#goOn();
   }
 
+  #startPass(): void {
+    this.#pass?.return(undefined);
+    this.#pass = this.#passing();
+  }
+
   #advancePass(): void {
-    if (this.#pass && advance(this.#pass, STEP)) this.#pass = undefined;
+    if (this.#pass && advance(this.#pass, PASS_STEP)) this.#pass = undefined;
     this.#run();
   }
 
@@ -293,7 +299,9 @@ export class Reconciler<T extends { readonly id: string }> {
     if (this.#closed || this.#cancelFullPass) return;
     this.#cancelFullPass = this.#clock.after(this.#options.fullPassMs, () => {
       this.#cancelFullPass = undefined;
-      this.fullPass();
+      // The timers of all reconcilers come at the same time: each pass begins in a turn of its own.
+      this.#startPass();
+      this.#goOn();
       this.#scheduleFullPass();
     });
   }

@@ -20,7 +20,7 @@ import type { DecapsulationSidPlan, Srv6Plan, TunnelSourcePlan } from '../plan/s
 import { type Attachment, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
-import { sameJson } from './operations.ts';
+import { samePlain } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
 import { type EndConRoute, sidRouteOperations } from './sid-routes.ts';
 
@@ -46,7 +46,7 @@ export class Srv6 extends Feature {
     this.#routes = routes;
     const map = (name: keyof typeof SRV6_MAPS) => object.map(SRV6_MAPS[name]);
     // A route that was missing when the facts were read is applied again, even if nothing else has changed.
-    const same = (a: EndConRoute, b: EndConRoute): boolean => b.installed === true && sameJson(a, b);
+    const same = (a: EndConRoute, b: EndConRoute): boolean => b.installed === true && samePlain(a, b);
     this.#endCon = this.keep(new Reconciler(sidRouteOperations(routes), dependencies, { same }));
     const off = new Uint8Array(SRV6_CONFIG_SIZE);
     this.#configuration = this.configuration<Configuration>({

@@ -16,7 +16,7 @@ import type { SentNotification } from '../model/notification.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import { type Problem, isHazard } from '../model/problem.ts';
 import type { CounterState, Lazy, LocalProxyState, RttState, StateSource, StatusState } from '../model/state.ts';
-import type { Work } from '../model/work.ts';
+import { type Steps, type Work, finish } from '../model/work.ts';
 import type { HoldView } from '../source/hold.ts';
 import type { ReceivedNotifications } from '../source/received.ts';
 import type { DesiredState } from '../plan/desired.ts';
@@ -33,6 +33,9 @@ import { type GroupSources, groupsState } from './group-views.ts';
 import { sidStates } from './sids.ts';
 import { holdStates, receivedStates, sourceStates } from './sources.ts';
 
+/** Time for counters in one turn of the event loop. */
+const COUNTERS_BUDGET_MS = 2;
+
 /** A carrier, while it runs. */
 interface Running<C> {
   readonly carrier: C | undefined;
@@ -48,7 +51,7 @@ export interface StateDependencies {
   /** Trees as planned, and what the kernel does for them. */
   readonly groups: () => Pick<GroupSources, 'trees' | 'roles' | 'hostnameOf'>;
   readonly table: Pick<LearnedTable, 'entries' | 'routers'>;
-  readonly counters: { snapshot(): CounterState[] };
+  readonly counters: { snapshot(): Steps<CounterState[]> };
   readonly startedAt: Date;
   /** What the start waits for; empty: it is over. */
   readonly waitsFor: (problems: readonly Problem[]) => string[];
@@ -122,7 +125,7 @@ export function stateSource(m: StateDependencies): StateSource {
       }),
     groups: () => groupsState({ ...m, intent: m.intent(), routers: m.table.routers, ...m.groups(), now: Date.now() }),
     rtt: () => m.rtt(),
-    counters: () => m.counters.snapshot(),
+    counters: () => finish(m.work, m.counters.snapshot(), COUNTERS_BUDGET_MS),
     configuration: m.configuration,
     codepoints: () => {
       const values = m.file.intent.codePoints;

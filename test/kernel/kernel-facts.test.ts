@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
+import { type FactsNeeded, readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
 import { ROUTER, load } from '../../src/intent/files.fixture.ts';
 import type { PortIntent, Srv6Intent } from '../../src/intent/intent.ts';
 import { Netns } from '../../src/kernel/netns.ts';
@@ -11,13 +11,17 @@ import { readTunnelSource } from '../../src/kernel/netlink/seg6-tunnel-source.ts
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { address } from '../../src/model/address.ts';
-import type { QdiscFact } from '../../src/plan/facts.ts';
+import { eventLoopWork } from '../../src/model/work.ts';
+import type { Facts, QdiscFact } from '../../src/plan/facts.ts';
 import { inNetns, ip } from '../support/netns.ts';
 
 let poller: Poller;
 let netns: Netns;
 let route: Rtnetlink;
 let errors: unknown[];
+
+const readFacts = (needed: FactsNeeded, sysfs?: string): Promise<Facts> =>
+  readKernelFacts({ rtnetlink: route, work: eventLoopWork(), features: [], ...(sysfs && { sysfs }) }, needed);
 
 beforeEach(async () => {
   errors = [];
@@ -49,7 +53,7 @@ const [PORT] = load(`${ROUTER}ports: [{ interface: t-f-a, k-max: 1MB }]\n`).port
 const tc = (...lines: string[]): void => lines.forEach((line) => inNetns(netns, 'tc', ...line.split(' ')));
 
 async function rootQdisc(): Promise<QdiscFact | undefined> {
-  const facts = await readKernelFacts(route, [], { ports: [PORT] });
+  const facts = await readFacts({ ports: [PORT] });
   const link = facts.links.find((l) => l.name === 't-f-a')!;
   return facts.qdiscs.find((q) => q.ifindex === link.ifindex);
 }
@@ -78,7 +82,7 @@ describe('LHCNP-5.3.2-a: the rate of a port', () => {
   });
 
   test('is not taken from the sysfs of another network namespace', async () => {
-    const facts = await readKernelFacts(route, [], { ports: [PORT, { ...PORT, interface: 'lo' }] });
+    const facts = await readFacts({ ports: [PORT, { ...PORT, interface: 'lo' }] });
     expect(facts.links.map((l) => l.name).sort()).toEqual(['lo', 't-f-a', 't-f-b']);
     for (const link of facts.links) expect(link).not.toHaveProperty('speedBitPerS');
   });
@@ -95,7 +99,7 @@ describe('the speed of a link', () => {
         writeFileSync(join(sysfs, link.name, 'address'), `${mac}\n`);
         writeFileSync(join(sysfs, link.name, 'speed'), link.name === 't-f-a' ? '25000\n' : '40000\n');
       }
-      const { links } = await readKernelFacts(route, [], load(ROUTER + sections), sysfs);
+      const { links } = await readFacts(load(ROUTER + sections), sysfs);
       return Object.fromEntries(links.flatMap(({ name, speedBitPerS: s }) => (s === undefined ? [] : [[name, s]])));
     } finally {
       rmSync(sysfs, { recursive: true });
@@ -130,12 +134,12 @@ describe('FCN-4.2.1-d: local SIDs that decapsulate', () => {
     ip(netns, '-6 route add 2001:db8:e::4/128 encap seg6local action End.DX4 nh4 192.0.2.1 dev t-f-a');
     ip(netns, '-6 route add 2001:db8:e::1/128 encap seg6local action End dev t-f-a');
     ip(netns, '-6 route add 2001:db8:e::7/128 encap seg6local action End.DT6 table 254 count dev t-f-a');
-    const { seg6Local } = await readKernelFacts(route, [], { srv6: SRV6 });
+    const { seg6Local } = await readFacts({ srv6: SRV6 });
     expect([...seg6Local!].sort((a, b) => Number(a.sid.value - b.sid.value))).toEqual([
       { sid: address('2001:db8:e::4'), length: 128, behavior: 'end.dx4', table: null },
       { sid: address('2001:db8:e::6'), length: 128, behavior: 'end.dt6', table: 100 },
       { sid: address('2001:db8:e::7'), length: 128, behavior: 'end.dt6', table: null },
     ]);
-    expect(await readKernelFacts(route, [], {})).not.toHaveProperty('seg6Local');
+    expect(await readFacts({})).not.toHaveProperty('seg6Local');
   });
 });

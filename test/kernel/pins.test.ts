@@ -26,6 +26,7 @@ const BPF_MAP_FREEZE = 22;
 let directory: string, bpfDir: string, linksDir: string;
 let ns: Netns;
 let clock: ReturnType<typeof manualClock>;
+let work: ManualWork;
 let dataplane: Dataplane;
 let desired: DesiredState;
 let start: () => void;
@@ -39,7 +40,7 @@ beforeEach(() => {
   mkdirSync(linksDir);
   ns = Netns.create();
   ip(ns, 'link add t-p-a type veth peer name t-p-b');
-  [clock, counted, warned] = [manualClock(), new Map(), []];
+  [clock, work, counted, warned] = [manualClock(), new ManualWork(), new Map(), []];
   const log: Log = { ...silentLog, warn: (...line) => void warned.push(line) };
   const objectDir = new URL('../../dist/bpf', import.meta.url).pathname;
   start = () => {
@@ -47,7 +48,7 @@ beforeEach(() => {
       { bpfDir, linksDir, objectDir },
       {
         clock,
-        work: new ManualWork(),
+        work,
         log,
         count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by),
       },
@@ -121,7 +122,7 @@ const freeze = (path: string): void => {
   close(fd);
 };
 const pass = (): void => {
-  for (let i = 0; i < FULL_PASS_MS / 1000 + 2; i++) ns.run(() => clock.advance(1000));
+  for (let i = 0; i < FULL_PASS_MS / 1000 + 2; i++) ns.run(() => (clock.advance(1000), work.settle()));
 };
 
 describe('pins that are removed underneath', () => {

@@ -8,6 +8,7 @@ import { Poller } from '../../src/kernel/poller.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { type PortQueue, portQueue } from '../../src/plan/port-queue.ts';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
+import { eventLoopWork } from '../../src/model/work.ts';
 import { CongestedRouter, PROXY6 } from '../bpf/support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../bpf/support/packets.ts';
 import { until } from '../support/until.ts';
@@ -94,7 +95,9 @@ async function measured(name: string, address: string, child: string, kind = 'mq
   const queues = await load(`${address}.2`, () => below(name));
   const depth = sum(queues);
   const [at, above] = [notified(depth), notified(depth - 1)];
-  const fact = (await readKernelFacts(r.rtnl, [])).qdiscs.find(({ ifindex }) => ifindex === r.portIfindex);
+  const fact = (await readKernelFacts({ rtnetlink: r.rtnl, work: eventLoopWork(), features: [] })).qdiscs.find(
+    ({ ifindex }) => ifindex === r.portIfindex,
+  );
   return { queues, depth, root: root(name)[0], empty, at, above, fact };
 }
 
@@ -140,7 +143,7 @@ async function remedied(name: string, address: string, kind: string): Promise<ob
   outside('sysctl -qw net.core.default_qdisc=pfifo_fast');
   await port(name, address, kind);
   const planned = async (): Promise<PortQueue> => {
-    const facts = await readKernelFacts(r.rtnl, []);
+    const facts = await readKernelFacts({ rtnetlink: r.rtnl, work: eventLoopWork(), features: [] });
     return portQueue(
       facts.links.find((link) => link.name === name)!,
       facts,
@@ -187,7 +190,7 @@ try {
   const single = await card('10.8.4');
   const classes = await measured('classes', '10.8.6', 'tbf rate 8bit burst 2000 limit 1m', MQPRIO);
   const fast = { mq: await remedied('fast', '10.8.5', 'mq'), mqprio: await remedied('fast-prio', '10.8.7', MQPRIO) };
-  const links = (await readKernelFacts(r.rtnl, [])).links;
+  const links = (await readKernelFacts({ rtnetlink: r.rtnl, work: eventLoopWork(), features: [] })).links;
   const of = (name: string) => links.find((link) => link.name === name);
   const lower = { vlan: of('multi.5'), port: of('multi'), bond: of('bond0'), slave: of('slave') };
   process.stdout.write(`${JSON.stringify({ tbf, vlan, shared, fq, bond, single, classes, fast, lower })}\n`);

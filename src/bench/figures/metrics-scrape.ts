@@ -21,6 +21,8 @@ const MOST_TURN_MS = 20;
 const PORTS = 128;
 const AGENT_PORT = 9464;
 const QUIET_MS = 5000;
+/** Whatever the agent does again and again is done once: full passes a minute, facts every half. */
+const STEADY_MS = 65_000;
 
 interface Measured {
   readonly found: readonly Scrape[];
@@ -29,11 +31,18 @@ interface Measured {
   readonly bare: Summary;
   /** The same process without scrapes. */
   readonly quiet: LoopReport;
+  /** The first one of the process. */
+  readonly first?: Scrape;
 }
 
-function row(what: string, { found, loop, quiet, reference, bare }: Measured): Row {
+const turnText = (loop: LoopReport): string => {
+  const { wall, main, cpu } = longestTurn([loop]);
+  return `${wall.toFixed(1)} ms, processor time ${main.toFixed(1)} of its thread and ${cpu.toFixed(1)} of all`;
+};
+
+function row(what: string, { found, loop, quiet, first, reference, bare }: Measured): Row {
   const spread = summary(found.map(({ ms }) => ms));
-  const turn = longestTurn([loop]);
+  const turns = longestTurn([loop, quiet]);
   return {
     figure: 'metrics-scrape',
     what: `${what}, ${found[0]!.series.toLocaleString('en-US')} series`,
@@ -45,11 +54,11 @@ function row(what: string, { found, loop, quiet, reference, bare }: Measured): R
     referenceSpread: bare,
     ratio: spread.median / bare.median,
     target: `≤ ${MOST_MS} ms, turns ≤ ${MOST_TURN_MS} ms`,
-    met: spread.median <= MOST_MS && turn.cpu <= MOST_TURN_MS,
+    met: spread.median <= MOST_MS && turns.main <= MOST_TURN_MS,
     note:
-      `${found[0]!.bytes.toLocaleString('en-US')} bytes; longest turn ${turn.wall.toFixed(1)} ms, ` +
-      `${turn.cpu.toFixed(1)} ms of processor time at most in one (without scrapes ` +
-      `${longestTurn([quiet]).cpu.toFixed(1)} ms); met if the latter and the median are`,
+      `${found[0]!.bytes.toLocaleString('en-US')} bytes; longest turn ${turnText(loop)}; without scrapes ` +
+      `${turnText(quiet)}; ${first ? `the first scrape ${first.ms.toFixed(1)} ms; ` : ''}` +
+      `met if the median and the thread's time in any turn are`,
   };
 }
 
@@ -92,13 +101,18 @@ async function real(bench: Bench): Promise<Row> {
   const agent = Agent.spawn(bench, { netns, role, watchLoop: true });
   await agent.running(bench);
   const url = `http://127.0.0.1:${AGENT_PORT}`;
-  const quiet = await watched(agent, () => delay(QUIET_MS));
+  const quiet = await watched(agent, () => delay(STEADY_MS));
   let found: Scrape[] = [];
+  let first: Scrape | undefined;
   const loop = await watched(agent, async () => {
+    [first] = await scrapes(`${url}/metrics`, 1, netns, 0);
     found = await scrapes(`${url}/metrics`, ROUNDS, netns);
   });
   const bare = summary((await scrapes(`${url}/livez`, ROUNDS, netns)).map(({ ms }) => ms));
-  return row(`scrape of cnpd with ${PORTS} ports`, { found, loop, quiet, reference: 'its /livez', bare });
+  return row(`scrape of cnpd with ${PORTS} ports`, {
+    ...{ found, loop, quiet, reference: 'its /livez', bare },
+    ...(first && { first }),
+  });
 }
 
 export const metricsScrape: Figure = {

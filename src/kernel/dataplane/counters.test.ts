@@ -36,11 +36,15 @@ describe('the counter table', () => {
       view.setBigUint64(0, 40n, LITTLE_ENDIAN);
       view.setBigUint64(8, 2n, LITTLE_ENDIAN);
     });
-    expect(
-      decodeCounters([
-        [u32Key(7), value],
-        [u32Key(511), value],
-      ]),
-    ).toEqual(new Map([['egress.triggers', 42n]]));
+    const entries = [7, 511].map((index) => [u32Key(index), value] as const);
+    expect([...decodeCounters(entries)]).toEqual([['egress.triggers', 42n]]);
+  });
+
+  test('sums beyond 32 bits exactly, also where a sum of halves carries', () => {
+    const words = [2n ** 32n - 1n, 2n ** 32n - 1n, 2n ** 53n + 1n, 0n];
+    const value = structure(8 * words.length, (view) =>
+      words.forEach((word, cpu) => view.setBigUint64(8 * cpu, word, LITTLE_ENDIAN)),
+    );
+    expect([...decodeCounters([[u32Key(7), value]])]).toEqual([['egress.triggers', 2n ** 53n + 2n ** 33n - 1n]]);
   });
 });

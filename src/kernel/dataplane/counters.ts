@@ -343,18 +343,27 @@ export const COUNTERS: readonly CounterRow[] = [
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));
 
 /**
- * Counters by name, in the order of their indexes, from the entries of the map; each value is one u64 a CPU. Indexes
- * without a name are left out.
+ * Counters with their names, in the order of the entries of the map; each value is one u64 a CPU. Indexes without a
+ * name are left out.
  */
-export function decodeCounters(entries: Iterable<readonly [Uint8Array, Uint8Array]>): Map<string, bigint> {
-  const found = new Map<string, bigint>();
+export function* decodeCounters(
+  entries: Iterable<readonly [Uint8Array, Uint8Array]>,
+): Generator<[name: string, value: bigint]> {
   for (const [key, value] of entries) {
     const name = NAME.get(readU32Key(key));
-    if (name === undefined) continue;
-    const view = viewOf(value);
-    let sum = 0n;
-    for (let at = 0; at + 8 <= value.length; at += 8) sum += view.getBigUint64(at, LITTLE_ENDIAN);
-    found.set(name, sum);
+    if (name !== undefined) yield [name, sumOfWords(value)];
   }
-  return found;
+}
+
+const [LOW, HIGH] = LITTLE_ENDIAN ? [0, 4] : [4, 0];
+
+/** The sum of u64 words. Their halves are added as numbers, exact for a million CPUs: cheaper than bigints. */
+function sumOfWords(words: Uint8Array): bigint {
+  const view = viewOf(words);
+  let [low, high] = [0, 0];
+  for (let at = 0; at + 8 <= words.length; at += 8) {
+    low += view.getUint32(at + LOW, LITTLE_ENDIAN);
+    high += view.getUint32(at + HIGH, LITTLE_ENDIAN);
+  }
+  return (BigInt(high) << 32n) + BigInt(low);
 }

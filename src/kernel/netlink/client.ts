@@ -1,6 +1,7 @@
 // Requests and their answers on one netlink socket: sequence numbers, and at most 64 requests in flight (more can
 // overflow the kernel's buffer of answers). Dumps run one at a time (the kernel allows no more a socket) and are
-// repeated when the table changed meanwhile. This file does not interpret messages.
+// repeated when the table changed meanwhile. This file does not interpret messages. Those of a dump are decoded as they
+// come, over as many turns of the event loop as it takes: a table may have thousands of entries.
 import { ERRNO, KernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import type { Poller } from '../poller.ts';
@@ -30,12 +31,18 @@ export interface NetlinkRequest {
   readonly body: Uint8Array;
 }
 
+/** Undefined: the message is of no interest. */
+type Decode<T> = (message: NetlinkMessage) => T | undefined;
+
 interface Pending {
   readonly request: NetlinkRequest;
   readonly dump: boolean;
-  readonly resolve: (answers: NetlinkMessage[]) => void;
-  readonly reject: (error: KernelError) => void;
-  answers: NetlinkMessage[];
+  readonly decode: Decode<unknown>;
+  readonly resolve: (answers: unknown[]) => void;
+  readonly reject: (error: unknown) => void;
+  answers: unknown[];
+  /** What `decode` has thrown. Told when the kernel has finished: until then it takes no other dump. */
+  error?: unknown;
   interrupted: boolean;
   attempts: number;
 }
@@ -76,12 +83,12 @@ export class NetlinkClient {
    * kernel's text.
    */
   request(request: NetlinkRequest): Promise<NetlinkMessage[]> {
-    return this.enqueue(request, false);
+    return this.enqueue(request, false, (message) => message);
   }
 
   /** Resolves with a consistent table. Rejects with EINTR when the table changed during every attempt. */
-  dump(request: NetlinkRequest): Promise<NetlinkMessage[]> {
-    return this.enqueue(request, true);
+  dump<T>(request: NetlinkRequest, decode: Decode<T>): Promise<T[]> {
+    return this.enqueue(request, true, decode);
   }
 
   /** Rejects what is pending. Idempotent. */
@@ -96,13 +103,14 @@ export class NetlinkClient {
       reject(new KernelError(request.operation, ERRNO.EBADF, 'the netlink socket was closed'));
   }
 
-  private enqueue(request: NetlinkRequest, dump: boolean): Promise<NetlinkMessage[]> {
-    return new Promise((resolve, reject) => {
+  private enqueue<T>(request: NetlinkRequest, dump: boolean, decode: Decode<T>): Promise<T[]> {
+    return new Promise((done, reject) => {
       if (!this.socket) {
         reject(new KernelError(request.operation, ERRNO.EBADF, 'the netlink socket was closed'));
         return;
       }
-      this.waiting.push({ request, dump, resolve, reject, answers: [], interrupted: false, attempts: 0 });
+      const resolve = done as (answers: unknown[]) => void;
+      this.waiting.push({ request, dump, decode, resolve, reject, answers: [], interrupted: false, attempts: 0 });
       this.fill();
     });
   }
@@ -146,13 +154,14 @@ export class NetlinkClient {
     if ((message.flags & NLM_F.DUMP_INTR) !== 0) pending.interrupted = true;
     if (message.type === NLMSG.ERROR) this.finish(message.sequence, pending, decodeAcknowledgement(message));
     else if (message.type === NLMSG.DONE) this.finish(message.sequence, pending, decodeDone(message));
-    else if (message.type !== NLMSG.NOOP) pending.answers.push(message);
+    else if (message.type !== NLMSG.NOOP) take(pending, message);
   }
 
   private finish(sequence: number, pending: Pending, result: Acknowledgement): void {
     this.inFlight.delete(sequence);
     if (pending.dump) this.dumping = false;
-    if (result.errno !== 0) {
+    if ('error' in pending) pending.reject(pending.error);
+    else if (result.errno !== 0) {
       pending.reject(new KernelError(pending.request.operation, result.errno, result.detail));
     } else if (!pending.interrupted) {
       pending.resolve(pending.answers);
@@ -176,5 +185,14 @@ export class NetlinkClient {
     this.dumping = false;
     for (const { request, reject } of pending) reject(new KernelError(request.operation, errno, detail));
     this.fill();
+  }
+}
+
+function take(pending: Pending, message: NetlinkMessage): void {
+  try {
+    const decoded = pending.decode(message);
+    if (decoded !== undefined) pending.answers.push(decoded);
+  } catch (error) {
+    pending.error = error;
   }
 }

@@ -95,11 +95,8 @@ export class Rtnetlink {
     return this.client.repeatedDumps;
   }
 
-  async links(): Promise<Link[]> {
-    return decodeAll(
-      await this.client.dump({ operation: 'list interfaces', type: RTM_LINK.GET, body: linkFilter() }),
-      decodeLink,
-    );
+  links(): Promise<Link[]> {
+    return this.client.dump({ operation: 'list interfaces', type: RTM_LINK.GET, body: linkFilter() }, decodeLink);
   }
 
   async link(name: string): Promise<Link | undefined> {
@@ -145,9 +142,9 @@ export class Rtnetlink {
     await this.client.request({ operation: `set interface ${name}`, type: RTM_LINK.NEW, body });
   }
 
-  async addresses(): Promise<InterfaceAddress[]> {
-    return decodeAll(
-      await this.client.dump({ operation: 'list addresses', type: RTM_ADDRESS.GET, body: addressFilter() }),
+  addresses(): Promise<InterfaceAddress[]> {
+    return this.client.dump(
+      { operation: 'list addresses', type: RTM_ADDRESS.GET, body: addressFilter() },
       decodeAddress,
     );
   }
@@ -177,9 +174,9 @@ export class Rtnetlink {
     return route;
   }
 
-  async routes(family: 4 | 6): Promise<Route[]> {
-    return decodeAll(
-      await this.client.dump({ operation: `list IPv${family} routes`, type: RTM_ROUTE.GET, body: routeFilter(family) }),
+  routes(family: 4 | 6): Promise<Route[]> {
+    return this.client.dump(
+      { operation: `list IPv${family} routes`, type: RTM_ROUTE.GET, body: routeFilter(family) },
       decodeRoute,
     );
   }
@@ -188,9 +185,9 @@ export class Rtnetlink {
    * Every IPv6 route with a seg6local action, whoever installed it. Reads the whole table: once in a while is often
    * enough.
    */
-  async seg6LocalRoutes(): Promise<Seg6LocalRoute[]> {
-    return decodeAll(
-      await this.client.dump({ operation: 'list seg6local routes', type: RTM_ROUTE.GET, body: routesOfProtocol(0) }),
+  seg6LocalRoutes(): Promise<Seg6LocalRoute[]> {
+    return this.client.dump(
+      { operation: 'list seg6local routes', type: RTM_ROUTE.GET, body: routesOfProtocol(0) },
       decodeSeg6LocalRoute,
     );
   }
@@ -212,22 +209,21 @@ export class Rtnetlink {
   }
 
   /** All qdiscs, or those of one interface. */
-  async qdiscs(ifindex?: number): Promise<Qdisc[]> {
-    const answers = await this.client.dump({
-      operation: 'list qdiscs',
-      type: RTM_QDISC.GET,
-      body: tcHeader({ ifindex: 0 }),
-    });
-    return decodeAll(answers, decodeQdisc).filter((qdisc) => ifindex === undefined || qdisc.ifindex === ifindex);
+  qdiscs(ifindex?: number): Promise<Qdisc[]> {
+    return this.client.dump(
+      { operation: 'list qdiscs', type: RTM_QDISC.GET, body: tcHeader({ ifindex: 0 }) },
+      (message) => {
+        const qdisc = decodeQdisc(message);
+        return ifindex === undefined || qdisc?.ifindex === ifindex ? qdisc : undefined;
+      },
+    );
   }
 
-  async htbClasses(ifindex: number): Promise<HtbClass[]> {
-    const answers = await this.client.dump({
-      operation: 'list classes',
-      type: RTM_CLASS.GET,
-      body: tcHeader({ ifindex }),
-    });
-    return decodeAll(answers, decodeHtbClass);
+  htbClasses(ifindex: number): Promise<HtbClass[]> {
+    return this.client.dump(
+      { operation: 'list classes', type: RTM_CLASS.GET, body: tcHeader({ ifindex }) },
+      decodeHtbClass,
+    );
   }
 
   /**

@@ -13,7 +13,8 @@ export const NETLINK = { ROUTE: 0, GENERIC: 16 } as const;
 const OPTION = { CAP_ACK: 10, EXT_ACK: 11, STRICT_CHK: 12 } as const;
 /** The kernel fills at most 32 KiB of a dump into one datagram. */
 export const LONGEST_DATAGRAM = 65_536;
-const DATAGRAMS_A_WAKE_UP = 64;
+/** The rest is reported again. Four of a dump have some hundred messages, whose decoding takes a millisecond or two. */
+const DATAGRAMS_A_WAKE_UP = 4;
 
 interface NetlinkSocketOptions {
   readonly netns?: Netns | undefined;

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readKernelFacts } from '../../../src/coordinator/kernel-facts.edge.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { CongestedRouter, PROXY6 } from '../support/congested-router.ts';
 import { H1, H2, QPN, data, frame } from '../support/packets.ts';
 import { until } from '../../support/until.ts';
@@ -52,7 +53,7 @@ function notified(kMax: number, packets: number, multiqueue = true): number[] {
 
 describe('LHCNP-5.3.1-a: the depth of a port below whose mq each transmit queue has a qdisc', () => {
   test('is known to be such a port', async () => {
-    const { qdiscs } = await readKernelFacts(r.rtnl, []);
+    const { qdiscs } = await readKernelFacts({ rtnetlink: r.rtnl, work: eventLoopWork(), features: [] });
     expect(qdiscs.find(({ ifindex }) => ifindex === r.portIfindex)).toEqual({
       ifindex: r.portIfindex,
       rootKind: 'mq',

@@ -9,7 +9,7 @@ import { PinnedBuffer } from '../../../src/kernel/ffi.ts';
 
 /** @throws Error when the program has no such counter: it would never move */
 export function countOf(object: BpfObject, name: string): number {
-  const found = decodeCounters(object.map(COUNTERS_MAP).entries()).get(name);
+  const found = new Map(decodeCounters(object.map(COUNTERS_MAP).entries())).get(name);
   if (found === undefined) throw new Error(`no counter ${name}`);
   return Number(found);
 }

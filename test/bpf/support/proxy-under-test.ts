@@ -180,7 +180,7 @@ export class ProxyUnderTest {
   }
 
   counters(): Map<string, bigint> {
-    return decodeCounters(this.object.map(COUNTERS_MAP).entries());
+    return new Map(decodeCounters(this.object.map(COUNTERS_MAP).entries()));
   }
 
   known(flow: FlowName): LearnedQueuePair | undefined {

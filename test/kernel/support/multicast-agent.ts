@@ -71,6 +71,7 @@ export class MulticastAgent {
   readonly linksDir = join(this.bpfDir, 'links');
   readonly counted = new Map<string, number>();
   clock = manualClock(1000);
+  readonly #work = new ManualWork();
   dataplane: Dataplane;
 
   constructor() {
@@ -83,7 +84,7 @@ export class MulticastAgent {
 
   #start(objectDir = new URL('../../../dist/bpf', import.meta.url).pathname): Dataplane {
     const count = (name: string, by = 1): void => void this.counted.set(name, (this.counted.get(name) ?? 0) + by);
-    const dependencies = { clock: this.clock, work: new ManualWork(), log: silentLog, count };
+    const dependencies = { clock: this.clock, work: this.#work, log: silentLog, count };
     return new Dataplane({ bpfDir: this.bpfDir, linksDir: this.linksDir, objectDir }, dependencies);
   }
 
@@ -116,7 +117,10 @@ export class MulticastAgent {
   }
 
   advance(ms: number): void {
-    this.ns.run(() => this.clock.advance(ms));
+    this.ns.run(() => {
+      this.clock.advance(ms);
+      this.#work.settle();
+    });
   }
 
   /** As after kill -9: nothing is closed in order. @param objectDir where the compiled programs are */

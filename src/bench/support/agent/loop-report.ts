@@ -22,9 +22,13 @@ export async function watched(agent: Pick<Agent, 'child' | 'order'>, during: () 
   return message[0] as LoopReport;
 }
 
-/** The longest gap, and the most processor time in one, which says more on a machine that has other work to do; ms. */
-export const longestTurn = (reports: readonly LoopReport[]): { readonly wall: number; readonly cpu: number } => ({
+/**
+ * The longest gap, and the most processor time in one, of the main thread and of all; ms. On a machine that has other
+ * work to do the main thread's says more than the gap. That of all threads has what V8 compiles and marks beside it.
+ */
+export const longestTurn = (reports: readonly LoopReport[]): Readonly<Record<'wall' | 'main' | 'cpu', number>> => ({
   wall: Math.max(...reports.flatMap(({ gaps }) => gaps)),
+  main: Math.max(...reports.flatMap(({ main }) => main)),
   cpu: Math.max(...reports.flatMap(({ cpu }) => cpu)),
 });
 

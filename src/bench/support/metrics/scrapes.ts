@@ -14,12 +14,12 @@ export interface Scrape {
 const WARM_UP = 5;
 
 /** @param netns where the scraper runs; absent: here */
-export function scrapes(url: string, rounds: number, netns?: Netns): Promise<Scrape[]> {
-  const argv = [join(dist(), 'scraper.js'), url, String(WARM_UP + rounds)];
+export function scrapes(url: string, rounds: number, netns?: Netns, warmUp = WARM_UP): Promise<Scrape[]> {
+  const argv = [join(dist(), 'scraper.js'), url, String(warmUp + rounds)];
   return new Promise((resolve, reject) => {
     const begin = () =>
       void execFile(process.execPath, argv, { maxBuffer: 1 << 24 }, (error, stdout) =>
-        error ? reject(error) : resolve((JSON.parse(stdout) as Scrape[]).slice(WARM_UP)),
+        error ? reject(error) : resolve((JSON.parse(stdout) as Scrape[]).slice(warmUp)),
       );
     if (netns) netns.run(begin);
     else begin();
