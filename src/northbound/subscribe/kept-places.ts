@@ -2,30 +2,37 @@
 // subscribes to everything. So each is one object, found again by its keys in the one above, and equal texts in the
 // rows are the same text.
 import type { SchemaNode } from '../schema.ts';
-import type { LeafValue, Place, Row } from './places.ts';
+import { type LeafValue, type Place, type Row, leavesOf } from './places.ts';
 
 /** By the text of an entry's keys; a container itself. */
 type Children = Map<SchemaNode, Map<string, KeptPlace> | KeptPlace>;
 
 const NOT_READ: Row = [];
+const NO_KEYS: readonly string[] = [];
 /** Texts that are known at a time; a unit with more different ones has few that are equal. */
 const MOST_TEXTS = 4096;
 
 export class KeptPlace implements Place {
   readonly parent: Place;
   readonly node: SchemaNode;
-  readonly keys: readonly string[];
   readonly depth: number;
   row = NOT_READ;
   /** The reading in which it was there last; 0: in none. */
   look = 0;
   children: Children | undefined;
 
-  constructor(parent: Place, node: SchemaNode, keys: readonly string[]) {
+  constructor(parent: Place, node: SchemaNode) {
     this.parent = parent;
     this.node = node;
-    this.keys = keys;
     this.depth = parent.depth + 1;
+  }
+
+  /** Once it was read: keys are leaves. */
+  get keys(): readonly string[] {
+    const { node, row } = this;
+    if (node.keys.length === 0) return NO_KEYS;
+    const leaves = leavesOf(node);
+    return node.keys.map((key) => String(row[leaves.indexOf(key)] ?? ''));
   }
 }
 
@@ -41,7 +48,7 @@ export class KeptPlaces {
     const among = children.get(node);
     if (node.kind === 'container') {
       if (among instanceof KeptPlace) return among;
-      const place = new KeptPlace(parent, node, keys);
+      const place = new KeptPlace(parent, node);
       children.set(node, place);
       return place;
     }
@@ -49,7 +56,7 @@ export class KeptPlaces {
     if (entries !== among) children.set(node, entries);
     const text = textOf(keys);
     let place = entries.get(text);
-    if (!place) entries.set(text, (place = new KeptPlace(parent, node, keys)));
+    if (!place) entries.set(text, (place = new KeptPlace(parent, node)));
     return place;
   }
 
