@@ -10,7 +10,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 import { stateDirOf } from '../model/paths.ts';
 import type { Daemon } from './daemon.ts';
-import { keepHeapSmall } from './heap.ts';
+import { keepHeapSmall, returnFreedMemory } from './heap.ts';
 import { readIntentFile, readIntentOutline } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges, mayDrop } from './privileges.ts';
@@ -90,6 +90,7 @@ async function run(options: RunOptions): Promise<number> {
   // Not before: the process that gives up its capabilities would load carriers and gRPC in vain.
   const { startDaemon } = await import('./daemon.ts');
   const manager = serviceManager(process.env, process.pid, { log });
+  returnFreedMemory();
   try {
     const starting = startDaemon(started, { logging, manager });
     const ready = starting.then(async (daemon) => {

@@ -7,7 +7,8 @@ import type { DesiredState } from '../plan/desired.ts';
 import type { Attachment } from './attachments.ts';
 import { type Table, type TableCodec, tableOperations } from './map-table.ts';
 import type { ObjectStatus, Operations } from './operations.ts';
-import { Reconciler, type ReconcilerDependencies, type ReconcilerOptions } from './reconciler.ts';
+import type { ReconcilerDependencies, ReconcilerOptions } from './reconciler-options.ts';
+import { Reconciler } from './reconciler.ts';
 
 export type FeatureDependencies = ReconcilerDependencies;
 

@@ -6,7 +6,8 @@ import { ManualWork } from '../model/work.fixture.ts';
 import type { Log } from '../model/log.ts';
 import { silentLog } from '../model/log.ts';
 import type { Operations, DesiredIds } from './operations.ts';
-import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
+import type { ReconcilerOptions } from './reconciler-options.ts';
+import { Reconciler } from './reconciler.ts';
 
 interface Thing {
   readonly id: string;

@@ -63,7 +63,8 @@ class Places<T extends { readonly id: string }> {
     const name = text(key);
     let now = this.#all.get(name);
     if (now) now.owner = id;
-    else this.#all.set(name, (now = { key, owner: id }));
+    // A copy: one that had a DataView keeps a buffer outside of the heap, several times as large as the key.
+    else this.#all.set(name, (now = { key: key.slice(), owner: id }));
     this.#ofObject.set(id, now);
     return now.key;
   }

@@ -7,28 +7,8 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
 import { ApplyQueue, type Entry, statusOf, unfinished } from './apply-queue.ts';
+import type { ReconcilerDependencies, ReconcilerOptions } from './reconciler-options.ts';
 import { type ObjectStatus, type Operations, type DesiredIds, samePlain } from './operations.ts';
-
-export interface ReconcilerOptions<T> {
-  /** First pause after a failure and the longest one; it doubles in between. Milliseconds. */
-  readonly retryMs: readonly [number, number];
-  /** Time between full passes, milliseconds. */
-  readonly fullPassMs: number;
-  /** Whether an object is unchanged. Absent: compared as plain data. */
-  readonly same?: (a: T, b: T) => boolean;
-  /**
-   * How many objects replace() and change() apply within the call. The rest follows in later steps, in order of the
-   * calls. Absent: all, so that code after the call can rely on it.
-   */
-  readonly atOnce?: number;
-}
-
-export interface ReconcilerDependencies {
-  readonly clock: Clock;
-  readonly work: Work;
-  readonly log: Log;
-  readonly count: Count;
-}
 
 /** Objects per step of work: about 1 ms. */
 const STEP = 250;

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import { silentLog } from '../model/log.ts';
 import { type Clock, manualClock } from '../model/clock.ts';
 import { createRecordingFile } from './file.edge.ts';
@@ -11,6 +11,9 @@ import { EventRecorder, type RecorderDependencies } from './recorder.ts';
 export function recordings() {
   const directory = mkdtempSync(join(tmpdir(), 'cnpd-recordings-'));
   afterAll(() => rmSync(directory, { recursive: true }));
+  const made: EventRecorder[] = [];
+  // A file that nobody closes is an error for Node.js 26, in whatever runs when it is found.
+  afterEach(() => Promise.all(made.splice(0).map((recorder) => recorder.stop())));
   return {
     directory,
     /** @param clock that of the machines */
@@ -22,6 +25,7 @@ export function recordings() {
         create: () => createRecordingFile(directory),
         ...rest,
       });
+      made.push(recorder);
       return { recorder, counts };
     },
   };

@@ -57,6 +57,7 @@ const c = {
   recvmmsg: bind<(fd: number, messages: Memory, count: number, flags: number, timeout: Memory) => number>(
     'int recvmmsg(int fd, void *messages, unsigned int count, int flags, void *timeout)',
   ),
+  malloc_trim: bind<(keep: number) => number>('int malloc_trim(size_t keep)'),
   setns: bind<(fd: number, type: number) => number>('int setns(int fd, int type)'),
   unshare: bind<(flags: number) => number>('int unshare(int flags)'),
   mount: bind<(source: string, target: string, type: string, flags: number, data: string | null) => number>(
@@ -210,6 +211,13 @@ export function epollWait(epoll: number, events: Pointer, count: number, done: (
 export function epollPoll(epoll: number, events: Pointer, count: number): number {
   const result = c.epoll_wait(epoll, events, count, 0);
   return result < 0 ? -lastErrno() : result;
+}
+/** Gives memory that was freed back to the kernel, on a worker thread. */
+export function trimMemory(done: () => void): void {
+  c.malloc_trim.async(0, (error) => {
+    if (error) throw error;
+    done();
+  });
 }
 export const eventFd = (): number => check('eventfd', c.eventfd(0, EFD.CLOEXEC | EFD.NONBLOCK));
 

@@ -79,8 +79,8 @@ export class Changes {
       const among = only ? parts.filter((part) => part === only) : parts;
       if (among.length === 0) continue;
       let i = 0;
-      for (const { place, row } of watch.rows.values()) {
-        this.#sendRow(place, row, selectedBy(among, place));
+      for (const place of watch.rows) {
+        this.#sendRow(place, place.row, selectedBy(among, place));
         if (outlet.isBlocked || i++ % 32 === 31) yield* outlet.settle();
       }
     }

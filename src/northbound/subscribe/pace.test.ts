@@ -4,13 +4,22 @@ import { Pace } from './pace.ts';
 const often = (times: number, next: () => number): number => Array.from({ length: times }, next).at(-1)!;
 
 describe('how often units are compared', () => {
-  test('what changes: every 5 ms, or so seldom that all units have a fifth of the time', () => {
+  test('what changes: every 5 ms, or so seldom that all units have a fifth of the time, small ones often', () => {
     const pace = new Pace();
-    expect(often(50, () => pace.next('a', 0.1, true))).toBe(5);
-    expect(often(50, () => pace.next('b', 9.9, true))).toBeCloseTo(50, 0);
-    expect(pace.next('a', 0.1, true)).toBeCloseTo(50, 0);
-    pace.forget('b');
-    expect(pace.next('a', 0.1, true)).toBe(5);
+    const costs = { small: 0.1, large: 9.9 };
+    expect(often(50, () => pace.next('small', costs.small, true))).toBe(5);
+    const large = often(50, () => pace.next('large', costs.large, true));
+    const small = pace.next('small', costs.small, true);
+    expect(costs.small / small + costs.large / large).toBeCloseTo(1 / 5, 3);
+    expect([small, large].map(Math.round)).toEqual([5, 54]);
+    pace.forget('large');
+    expect(pace.next('small', costs.small, true)).toBe(5);
+  });
+
+  test('the first comparison, which makes all anew, delays only the next ones', () => {
+    const pace = new Pace();
+    expect(pace.next('a', 400, true)).toBeCloseTo(2000, 5);
+    expect(often(10, () => pace.next('a', 20, true))).toBeLessThan(110);
   });
 
   test('what does not: ever less often, by its cost, but at least every 100 ms; a change ends that', () => {

@@ -18,8 +18,6 @@ export interface Place {
   readonly node: SchemaNode;
   /** Texts of a list entry's keys, in schema order. */
   readonly keys: readonly string[];
-  /** Different for different places. */
-  readonly id: string;
   /** Number of path elements. */
   readonly depth: number;
 }
@@ -31,6 +29,8 @@ export interface Visitor {
   visit(place: Place, row: Row, only: LeafName): void;
   /** Asked after each place: what the walk has to wait for. */
   pause(): Promise<void> | undefined;
+  /** A place that the visitor keeps, so that no other is made; default: a new one. */
+  placeIn?(parent: Place, node: SchemaNode, keys: readonly string[]): Place;
 }
 
 interface Parts {
@@ -56,16 +56,20 @@ function partsOf(node: SchemaNode): Parts {
 export const leavesOf = (node: SchemaNode): readonly SchemaNode[] => partsOf(node).leaves;
 export const innerOf = (node: SchemaNode): readonly SchemaNode[] => partsOf(node).inner;
 
-const ROOT_PLACE: Place = { parent: undefined, node: ROOT, keys: [], id: '', depth: 0 };
+const ROOT_PLACE: Place = { parent: undefined, node: ROOT, keys: [], depth: 0 };
 const NO_KEYS: readonly string[] = [];
 
-const placeIn = (parent: Place, node: SchemaNode, keys: readonly string[]): Place => ({
-  parent,
-  node,
-  keys,
-  id: keys.length === 0 ? `${parent.id}/${node.name}` : `${parent.id}/${node.name}\0${keys.join('\0')}`,
+const newPlaceIn = (parent: Place, node: SchemaNode, keys: readonly string[]): Place => ({
+  ...{ parent, node, keys },
   depth: parent.depth + 1,
 });
+
+/** Different for different places. Joined, so that V8 keeps it as one text, not as a tree of its parts. */
+export function idOf(place: Place): string {
+  const parts: string[] = [];
+  for (let at: Place | undefined = place; at?.parent; at = at.parent) parts.push(at.node.name, at.keys.join('\0'));
+  return parts.join('\0\0');
+}
 
 const leafValue = (leaf: SchemaNode, value: unknown): LeafValue =>
   leaf.kind === 'leaf'
@@ -117,10 +121,12 @@ export const walkPlaces = (path: CheckedPath, sections: Sections, visitor: Visit
 class PlaceWalk {
   readonly #steps: readonly Step[];
   readonly #visitor: Visitor;
+  readonly #placeIn: (parent: Place, node: SchemaNode, keys: readonly string[]) => Place;
 
   constructor(steps: readonly Step[], visitor: Visitor) {
     this.#steps = steps;
     this.#visitor = visitor;
+    this.#placeIn = visitor.placeIn ?? newPlaceIn;
   }
 
   *into(place: Place, value: unknown): Steps {
@@ -133,7 +139,7 @@ class PlaceWalk {
       if (inner === undefined || inner === null) continue;
       if (child.kind === 'list') yield* this.#entries(place, child, inner as readonly unknown[]);
       else {
-        yield* this.into(placeIn(place, child, NO_KEYS), inner);
+        yield* this.into(this.#placeIn(place, child, NO_KEYS), inner);
         const until = this.#visitor.pause();
         if (until) yield* wait(until);
         else yield;
@@ -147,7 +153,7 @@ class PlaceWalk {
     for (let i = 0; i < list.length; i++) {
       const keys = keyTexts(node, list[i]);
       if (!hasKeys(step, node, keys)) continue;
-      const place = placeIn(parent, node, keys);
+      const place = this.#placeIn(parent, node, keys);
       if (isFlat) this.#visitLeaves(place, list[i]);
       else yield* this.into(place, list[i]);
       const until = this.#visitor.pause();

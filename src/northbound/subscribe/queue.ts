@@ -2,7 +2,7 @@
 // sent. A client that does not read makes it no longer than a bound; beyond, everything in it is forgotten, and the
 // stream sends all anew.
 import { type LeafClass, leafClasses } from './leaf-class.ts';
-import { type LeafName, type LeafValue, type Place, leavesOf } from './places.ts';
+import { type LeafName, type LeafValue, type Place, idOf, leavesOf } from './places.ts';
 import type { Change } from './watch.ts';
 
 interface Pending {
@@ -11,6 +11,7 @@ interface Pending {
 }
 
 export interface PendingPlace {
+  readonly id: string;
   readonly place: Place;
   /** It was gone since the client was told last; then it may have come again. Which leaves were subscribed to. */
   readonly gone: readonly LeafName[];
@@ -72,10 +73,11 @@ export class Queue {
   /** @param parts what of the place is subscribed to, once or several times */
   add({ place, row, leaves }: Change, at: bigint, parts: readonly Selected[]): void {
     if (this.#hasOverflowed) return;
-    if (!row) this.#gone(place, at, parts);
+    const id = idOf(place);
+    if (!row) this.#gone(id, place, at, parts);
     else
       for (const leaf of leaves)
-        if (parts.some((part) => isSelected(part, place, leaf))) this.#set(place, leaf, row[leaf], at);
+        if (parts.some((part) => isSelected(part, place, leaf))) this.#set(id, place, leaf, row[leaf], at);
     if (this.#size > this.#most) this.#overflow();
   }
 
@@ -86,19 +88,19 @@ export class Queue {
     this.#hasOverflowed = true;
   }
 
-  #gone(place: Place, at: bigint, parts: readonly Selected[]): void {
-    const known = this.#places.get(place.id);
+  #gone(id: string, place: Place, at: bigint, parts: readonly Selected[]): void {
+    const known = this.#places.get(id);
     if (known) this.#remove(known);
     this.#missed += known?.leaves.size ?? 0;
     // At the end: what is inside the place follows it.
     const gone = parts.some(({ only }) => only === null) ? [null] : [...new Set(parts.map(({ only }) => only))];
-    this.#places.set(place.id, { place, gone, at, leaves: new Map() });
+    this.#places.set(id, { id, place, gone, at, leaves: new Map() });
     this.#size++;
   }
 
-  #set(place: Place, leaf: number, value: LeafValue, at: bigint): void {
-    let known = this.#places.get(place.id);
-    if (!known) this.#places.set(place.id, (known = { place, gone: [], at, leaves: new Map() }));
+  #set(id: string, place: Place, leaf: number, value: LeafValue, at: bigint): void {
+    let known = this.#places.get(id);
+    if (!known) this.#places.set(id, (known = { id, place, gone: [], at, leaves: new Map() }));
     known.at = at;
     const pending = known.leaves.get(leaf);
     if (pending) {
@@ -119,7 +121,7 @@ export class Queue {
   }
 
   #remove(pending: PendingPlace): void {
-    this.#places.delete(pending.place.id);
+    this.#places.delete(pending.id);
     this.#size -= pending.leaves.size + (pending.gone.length > 0 ? 1 : 0);
   }
 }

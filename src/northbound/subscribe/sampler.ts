@@ -5,7 +5,7 @@ import type { Steps } from '../../model/work.ts';
 import { RpcError } from '../rpc-error.ts';
 import { Sections } from '../select.ts';
 import type { Outlet } from './outlet.ts';
-import { type LeafName, type Place, type Row, leavesOf, walkPlaces } from './places.ts';
+import { type LeafName, type Place, type Row, idOf, leavesOf, walkPlaces } from './places.ts';
 import { isSelected } from './queue.ts';
 import type { Remembered } from './remembered.ts';
 import type { Part } from './request.ts';
@@ -73,7 +73,8 @@ export class Sampler {
 
   /** @returns the row that was sent before */
   #remember(place: Place, row: Row, only: LeafName, remembered: Remembered): Row | undefined {
-    const known = this.#sent.get(place.id);
+    const id = idOf(place);
+    const known = this.#sent.get(id);
     if (known) {
       const before = known.row;
       known.row = row;
@@ -87,7 +88,7 @@ export class Sampler {
         `all subscriptions together have at most ${remembered.most} leaves: try again later, or without it`,
       );
     this.#leaves += row.length;
-    this.#sent.set(place.id, { place, row, only, sample: this.#sample });
+    this.#sent.set(id, { place, row, only, sample: this.#sample });
     return undefined;
   }
 

@@ -6,6 +6,8 @@ import type { Steps, Work } from '../../model/work.ts';
 import { messageOf } from '../../model/error-text.ts';
 import { RpcError } from '../rpc-error.ts';
 import { Sections } from '../select.ts';
+import { Costs } from './costs.ts';
+import { type KeptPlace, KeptPlaces } from './kept-places.ts';
 import { Pace } from './pace.ts';
 import { type LeafValue, type Place, type Row, walkPlaces } from './places.ts';
 import type { Unit } from './units.ts';
@@ -30,12 +32,6 @@ export interface Watcher {
   failed(error: Error): void;
 }
 
-export interface Watched {
-  readonly place: Place;
-  row: Row;
-  look: number;
-}
-
 export interface WatchOptions {
   readonly source: StateSource;
   readonly work: Work;
@@ -53,7 +49,7 @@ const AT_ONCE = 256;
 export interface Watch {
   /** Resolves when the unit was read once. Rejects with what `failed` would get. */
   readonly ready: Promise<void>;
-  readonly rows: ReadonlyMap<string, Watched>;
+  readonly rows: ReadonlySet<KeptPlace>;
   close(): void;
 }
 
@@ -62,6 +58,7 @@ export class Watches {
   readonly #units = new Map<string, UnitWatch>();
   readonly #options: WatchOptions;
   readonly #pace = new Pace();
+  readonly #costs = new Costs();
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -76,7 +73,7 @@ export class Watches {
     let watched = this.#units.get(unit.name);
     if (!watched) {
       watched = new UnitWatch(unit, this.#options, {
-        pace: this.#pace,
+        ...{ pace: this.#pace, costs: this.#costs },
         leaves: () => [...this.#units.values()].reduce((sum, { leaves }) => sum + leaves, 0),
         over: () => void this.#units.delete(unit.name),
       });
@@ -89,6 +86,7 @@ export class Watches {
 
 interface Shared {
   readonly pace: Pace;
+  readonly costs: Costs;
   /** Of all units, before this look. */
   leaves(): number;
   over(): void;
@@ -99,7 +97,7 @@ class UnitWatch {
   readonly #options: WatchOptions;
   readonly #shared: Shared;
   readonly #watchers = new Set<Watcher>();
-  readonly #rows = new Map<string, Watched>();
+  readonly #kept = new KeptPlaces();
   readonly #ready: Promise<void>;
   #onReady!: () => void;
   #onNever!: (error: Error) => void;
@@ -125,7 +123,7 @@ class UnitWatch {
     this.#watchers.add(watcher);
     return {
       ready: this.#ready,
-      rows: this.#rows,
+      rows: this.#kept.rows,
       close: () => {
         this.#watchers.delete(watcher);
         if (this.#watchers.size === 0) this.#end();
@@ -134,19 +132,23 @@ class UnitWatch {
   }
 
   start(): void {
-    const begun = process.cpuUsage();
-    const changes: Change[] = [];
     this.#look++;
-    this.#cancel = this.#options.work.run(this.#steps(changes), {
+    this.#shared.costs.begin(this);
+    this.#cancel = this.#options.work.run(this.#steps(), {
       budgetMs: BUDGET_MS,
-      onDone: () => {
-        this.#onReady();
-        const { user, system } = process.cpuUsage(begun);
-        const waitMs = this.#shared.pace.next(this.#unit.name, (user + system) / 1000, changes.length > 0);
-        if (!this.#isOver) this.#timer = setTimeout(() => this.start(), waitMs);
-      },
+      onDone: (hasChanged) => this.#done(hasChanged),
       onError: (error) => this.#fail(error instanceof Error ? error : new Error(messageOf(error))),
     });
+  }
+
+  #done(hasChanged: boolean): void {
+    this.#kept.forgetTexts();
+    // What this look has found would be kept until the next otherwise.
+    this.#cancel = undefined;
+    const costMs = this.#shared.costs.end(this);
+    this.#onReady();
+    const waitMs = this.#shared.pace.next(this.#unit.name, costMs, hasChanged);
+    if (!this.#isOver) this.#timer = setTimeout(() => this.start(), waitMs);
   }
 
   #fail(error: Error): void {
@@ -162,13 +164,17 @@ class UnitWatch {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#cancel?.();
+    this.#shared.costs.end(this);
     this.#shared.pace.forget(this.#unit.name);
     this.#shared.over();
   }
 
-  *#steps(changes: Change[]): Steps {
+  /** @returns whether anything has changed */
+  *#steps(): Steps<boolean> {
     const sections = new Sections(this.#options.source);
     const room = (this.#options.maxLeaves ?? 2_000_000) - this.#shared.leaves() + this.leaves;
+    // After the first look, whoever subscribes gets all rows.
+    const changes = this.#look > 1 ? new Array<Change>() : undefined;
     let leaves = 0;
     const visit = (place: Place, row: Row): void => {
       leaves += row.length;
@@ -177,12 +183,15 @@ class UnitWatch {
           'RESOURCE_EXHAUSTED',
           `${this.#unit.name}: too many leaves to be watched for changes: use SAMPLE, or ONCE`,
         );
-      this.#compare(place, row, changes);
+      this.#compare(place as KeptPlace, row, changes);
     };
-    yield* walkPlaces(this.#unit.path, sections, { visit, pause: () => undefined });
+    const placeIn = this.#kept.placeIn.bind(this.#kept);
+    yield* walkPlaces(this.#unit.path, sections, { visit, placeIn, pause: () => undefined });
     this.leaves = leaves;
+    if (!changes) return true;
     yield* this.#findGone(changes);
-    if (this.#look > 1) yield* this.#tell(changes);
+    yield* this.#tell(changes);
+    return changes.length > 0;
   }
 
   /** Who joins meanwhile has the new rows. */
@@ -195,31 +204,28 @@ class UnitWatch {
       }
   }
 
-  #compare(place: Place, row: Row, changes: Change[]): void {
-    const known = this.#rows.get(place.id);
-    if (!known) {
-      this.#rows.set(place.id, { place, row, look: this.#look });
-      changes.push({ place, row, leaves: row.map((_, i) => i).filter((i) => row[i] !== undefined) });
-      return;
-    }
-    known.look = this.#look;
-    const leaves = differences(known.row, row);
-    if (leaves.length === 0) return;
-    known.row = row;
-    changes.push({ place: known.place, row, leaves });
+  #compare(place: KeptPlace, row: Row, changes: Change[] | undefined): void {
+    const isNew = place.look === 0;
+    place.look = this.#look;
+    const leaves = isNew ? present(row) : differences(place.row, row);
+    if (!isNew && leaves.length === 0) return;
+    this.#kept.keep(place, row);
+    changes?.push({ place, row, leaves });
   }
 
   *#findGone(changes: Change[]): Steps {
     let i = 0;
-    for (const [id, { place, look }] of this.#rows) {
-      if (look !== this.#look) {
-        this.#rows.delete(id);
+    for (const place of this.#kept.rows) {
+      if (place.look !== this.#look) {
+        this.#kept.remove(place);
         changes.push({ place, row: undefined, leaves: [] });
       }
       if (i++ % 256 === 255) yield;
     }
   }
 }
+
+const present = (row: Row): number[] => [...row.keys()].filter((i) => row[i] !== undefined);
 
 const NONE: readonly number[] = [];
 
