@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 
-// `npm run test:kernels`: what this machine's kernel may lack, in guests with Debian's, or with the kernel in the folder
-// CNPD_KERNEL. One file after the other: a guest computes like a processor.
+// `npm run test:kernels`: what this machine's kernel may lack, in guests with Debian's, or with the kernel in the
+// folder CNPD_KERNEL. One file after the other: a guest computes like a processor.
 export default defineConfig({
   test: {
     name: 'kernels',
