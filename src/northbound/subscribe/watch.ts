@@ -207,10 +207,10 @@ class UnitWatch {
   #compare(place: KeptPlace, row: Row, changes: Change[] | undefined): void {
     const isNew = place.look === 0;
     place.look = this.#look;
-    const leaves = isNew ? present(row) : differences(place.row, row);
-    if (!isNew && leaves.length === 0) return;
+    const leaves = isNew ? undefined : differences(place.row, row);
+    if (leaves?.length === 0) return;
     this.#kept.keep(place, row);
-    changes?.push({ place, row, leaves });
+    changes?.push({ place, row, leaves: leaves ?? present(row) });
   }
 
   *#findGone(changes: Change[]): Steps {
