@@ -26,7 +26,9 @@ export function returnFreedMemory(): void {
 }
 
 /**
- * The environment of the process that is executed next: all threads share one pool of malloc(3). By default each has
- * its own, which keeps what that thread has freed. cnpd allocates on one thread.
+ * Has the process that is executed next share one pool of malloc(3) among its threads, unless the environment says
+ * otherwise. By default each has its own, which keeps what that thread has freed. cnpd allocates on one thread.
  */
-export const ONE_POOL = { MALLOC_ARENA_MAX: '1' } as const;
+export function shareMalloc(env: NodeJS.ProcessEnv): void {
+  env['MALLOC_ARENA_MAX'] ??= '1';
+}

@@ -2,11 +2,11 @@
 // accessible without CAP_DAC_OVERRIDE: root's own files need no capability.
 import { dirname } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
-import { ONE_POOL } from './heap.ts';
 import { type Capability, becomeWithout, cannotDrop, refusedWithout, superfluous } from '../kernel/capabilities.ts';
 import { ACCESS } from '../kernel/ffi/process.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
+import { shareMalloc } from './heap.ts';
 
 /** Environment variable of the restarted process: capabilities were dropped, and failures are not tried again. */
 export const DONE = 'CNPD_CAPABILITIES_DROPPED';
@@ -102,7 +102,7 @@ export function dropPrivileges(started: Started, log: Log, done: readonly string
       );
     log.info({ dropped, kept }, 'giving up the capabilities that are not needed');
     process.env[DONE] = '1';
-    Object.assign(process.env, ONE_POOL);
+    shareMalloc(process.env);
     becomeWithout(keep, process.execPath, [
       process.argv0,
       ...process.execArgv,

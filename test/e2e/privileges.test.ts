@@ -101,6 +101,8 @@ describe('the smallest set', () => {
   test('cnpd gives up all other capabilities in every thread, logs it, and does its work beside FRR until uninstall', async () => {
     await leaf.start(LEAF, { through: AS_ROOT });
     expect(setsOfThreads()).toEqual([maskOf(SMALLEST)]);
+    // Its threads share one pool of malloc.
+    expect(readFileSync(`/proc/${leaf.pid}/environ`, 'latin1').split('\0')).toContain('MALLOC_ARENA_MAX=1');
     expect(leaf.log).toMatch(/"kept":\{\},"msg":"giving up the capabilities that are not needed"/);
     expect(leaf.log).toContain(
       '"used":["CAP_NET_BIND_SERVICE","CAP_NET_ADMIN","CAP_NET_RAW","CAP_SYS_ADMIN"],"others":0',

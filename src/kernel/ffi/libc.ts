@@ -212,6 +212,7 @@ export function epollPoll(epoll: number, events: Pointer, count: number): number
   const result = c.epoll_wait(epoll, events, count, 0);
   return result < 0 ? -lastErrno() : result;
 }
+
 /** Gives memory that was freed back to the kernel, on a worker thread. */
 export function trimMemory(done: () => void): void {
   c.malloc_trim.async(0, (error) => {
@@ -219,6 +220,7 @@ export function trimMemory(done: () => void): void {
     done();
   });
 }
+
 export const eventFd = (): number => check('eventfd', c.eventfd(0, EFD.CLOEXEC | EFD.NONBLOCK));
 
 const CLOCK_REALTIME = 0;
