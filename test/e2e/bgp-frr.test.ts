@@ -292,6 +292,8 @@ describe('with other things that cnpd advertises', () => {
     await gobgpd.gobgp('global', 'rib', 'add', SENDERS6, 'nexthop', LOOPBACK.leaf.ipv6, '-a', 'ipv6');
     try {
       await p.reload({ ...P, ...speaker('p', { 'via-next-hop': 'on' }) });
+      // A new session begins. A prefix that leaf withdrew before gobgpd had listed it there would be held for its time.
+      await inForce(SENDERS4);
       await leaf.reload({ ...LEAF, ...speaker('leaf', { advertise: 'proxy-host' }) });
       await until(
         'the host prefix arrives',
