@@ -116,16 +116,21 @@ export class Reconciler<T extends { readonly id: string }> {
 
   #begin(marking: Iterator<void>): void {
     this.#marking.push(marking);
-    if (!this.#isBehind) this.#mark(this.#closed ? Infinity : (this.#options.atOnce ?? Infinity));
+    const atOnce = this.#closed ? Infinity : (this.#options.atOnce ?? Infinity);
+    if (!this.#isBehind || atOnce === Infinity) this.#mark(atOnce);
     if (this.#isBehind) this.#goOn();
     this.#scheduleFullPass();
   }
 
+  /** @param objects Infinity: all is applied within the call */
   #mark(objects: number): void {
-    this.#objectsLeft = objects;
+    const isWhole = objects === Infinity;
+    // What was put off comes first, so that no more objects than these are applied in one go.
+    this.#objectsLeft = this.#pending.waits && !isWhole ? 0 : objects;
     while (this.#objectsLeft > 0 && this.#marking.length > 0) if (this.#marking[0]!.next().done) this.#marking.shift();
-    this.#isBehind = this.#marking.length > 0;
-    this.#run();
+    do this.#run();
+    while (isWhole && this.#pending.waits);
+    this.#isBehind = this.#marking.length > 0 || this.#pending.waits;
   }
 
   #goOn(): void {
@@ -173,7 +178,7 @@ export class Reconciler<T extends { readonly id: string }> {
     if (this.#closed) return;
     this.#startPass();
     if (!this.#isBehind) this.#advancePass();
-    if (this.#pass) this.#goOn();
+    if (this.#pass || this.#isBehind) this.#goOn();
   }
 
   #startPass(): void {
@@ -183,7 +188,7 @@ export class Reconciler<T extends { readonly id: string }> {
 
   #advancePass(): void {
     if (this.#pass && advance(this.#pass, PASS_STEP)) this.#pass = undefined;
-    this.#run();
+    this.#mark(0);
   }
 
   *#passing(): Generator<void> {
