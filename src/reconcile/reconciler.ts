@@ -35,6 +35,8 @@ export class Reconciler<T extends { readonly id: string }> {
   #objectsLeft = 0;
   /** An earlier request is incomplete; later requests queue behind it. */
   #isBehind = false;
+  /** Called when that is over. */
+  readonly #waiting: (() => void)[] = [];
   #pass: Generator<void> | undefined;
   #cancelJob: (() => void) | undefined;
   readonly #desired: DesiredIds = {
@@ -80,6 +82,20 @@ export class Reconciler<T extends { readonly id: string }> {
    */
   change(upserts: readonly T[], deletes: readonly string[]): void {
     this.#begin(this.#changing(upserts, deletes));
+  }
+
+  /**
+   * Deletes these within the call, whatever is incomplete. It may bring them back: replace() has to say what is desired
+   * now.
+   */
+  deleteNow(ids: readonly string[]): void {
+    for (const id of ids) this.#markDeleted(id);
+    this.#run();
+  }
+
+  /** Resolves when all requests are applied or refused; undefined: they are. */
+  get applying(): Promise<void> | undefined {
+    return this.#isBehind ? new Promise((done) => void this.#waiting.push(done)) : undefined;
   }
 
   *#replacing(objects: readonly T[]): Generator<void> {
@@ -131,6 +147,7 @@ export class Reconciler<T extends { readonly id: string }> {
     do this.#run();
     while (isWhole && this.#pending.waits);
     this.#isBehind = this.#marking.length > 0 || this.#pending.waits;
+    if (!this.#isBehind) for (const done of this.#waiting.splice(0)) done();
   }
 
   #goOn(): void {
@@ -142,7 +159,7 @@ export class Reconciler<T extends { readonly id: string }> {
 
   *#job(): Steps {
     while (this.#isBehind || this.#pass) {
-      if (this.#isBehind) this.#mark(Math.min(STEP, this.#options.atOnce ?? STEP));
+      if (this.#isBehind) this.#mark(this.#options.perStep ?? Math.min(STEP, this.#options.atOnce ?? STEP));
       else this.#advancePass();
       yield;
     }
