@@ -34,6 +34,7 @@ function world(sections = WATCHED, intent: Intent = intentOf(sections)) {
     forgets: 0,
     refused: new Set<string>() as ReadonlySet<string>,
     onApply: (): void => {},
+    attaching: undefined as Promise<void> | undefined,
   };
   const table = new LearnedTable({ holdMs: 1000 }, { clock, count: () => {} });
   const walks = { count: 0 };
@@ -55,6 +56,7 @@ function world(sections = WATCHED, intent: Intent = intentOf(sections)) {
         applied.push(desired);
         kernel.onApply();
       },
+      attaching: kernel.attaching,
       refusedSids: () => kernel.refused,
       forgetUnknown: () => void kernel.forgets++,
     }),
@@ -94,6 +96,29 @@ describe('inputs to plan to dataplane', () => {
     await coordinator.adopt(intent);
     expect(applied.map(({ ports }) => ports.map((p) => p.id))).toEqual([['wan']]);
     expect({ desired: coordinator.desired, reads: kernel.reads }).toEqual({ desired: applied[0], reads: 1 });
+  });
+
+  test('a plan is not over before all programs were tried to be attached: then shows what is refused', async () => {
+    const { coordinator, intent, applied, originations, kernel, report, pass } = world();
+    let [isOver, attached] = [false, () => {}];
+    kernel.attaching = new Promise((done) => void (attached = done));
+    kernel.refused = new Set(['2001:db8::bad']);
+    const adopting = coordinator.adopt(intent).then(() => (isOver = true));
+    await pass(0);
+    // Senders that come meanwhile do not wait.
+    coordinator.learning.reachability({ carrier: 'isis', reachable: new Set(['r2']) });
+    report('2001:db8:5::/64');
+    await turns();
+    expect({ isOver, originations: originations.length, applied: applied.length }).toEqual({
+      ...{ isOver: false, originations: 0, applied: 2 },
+    });
+    kernel.attaching = undefined;
+    attached();
+    await adopting;
+    expect({ originations: originations.length, refused: coordinator.facts.refusedSids }).toEqual({
+      ...{ originations: 1, refused: kernel.refused },
+    });
+    expect([...coordinator.desired!.senderProxies.all()]).toHaveLength(1);
   });
 
   test('a burst of changes costs one plan, and changes during it one more', async () => {

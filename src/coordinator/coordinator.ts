@@ -41,6 +41,8 @@ export interface Inputs {
 export interface AppliesState {
   /** Applies the desired state. Whatever the kernel refuses is retried later. */
   apply(desired: DesiredState): void;
+  /** Resolves when what takes many turns is in the kernel or refused; undefined: it is. */
+  readonly attaching?: Promise<void> | undefined;
   /** This router's SIDs that the kernel has not accepted, as text. */
   refusedSids(): ReadonlySet<string>;
   /** From now on, also removes entries that an earlier run learned and no router advertises any more. */
@@ -217,6 +219,7 @@ export class Coordinator {
     };
     const before = this.#desired;
     const { intent } = this;
+    const given = this.#intent;
     const hasNewMembers = this.#hasNewMembers || this.#hasOtherEdges;
     if (hasNewMembers) this.#declareOwn();
     this.#desired = this.#plan();
@@ -225,9 +228,12 @@ export class Coordinator {
     if (hasOtherClaims) this.#declareOwn();
     dataplane().apply(this.#desired);
     this.#hasNewMembers = false;
-    this.#planned = { given: this.#intent, decided: intent };
+    this.#planned = { given, decided: intent };
+    const { attaching } = dataplane();
+    // What is refused shows afterwards. Senders and members may change meanwhile.
+    if (attaching) await attaching;
     this.#takeRefusals(hasNewMembers || hasOtherClaims);
-    onPlanned(this.#desired, this.#intent);
+    onPlanned(this.#desired, given);
     this.learning.changed();
   }
 

@@ -2,7 +2,31 @@
 import { formatAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import type { SenderState } from '../model/state.ts';
+import type { Steps } from '../model/work.ts';
+import type { Advertised } from './advertised.ts';
 import { type Advertisement, comparePreference } from './preference.ts';
+import type { PrefixTrie } from './trie.ts';
+
+/** LearnedTable.rows(). */
+export function* senderRows(
+  trie: PrefixTrie,
+  advertised: Advertised,
+  { toWall, atOnce }: { readonly toWall: number; readonly atOnce: number },
+): Steps<SenderState[]> {
+  const four: SenderState[] = [];
+  const six: SenderState[] = [];
+  for (const nodes of trie.walk(atOnce)) {
+    for (const node of nodes) {
+      const head = advertised.first(node);
+      if (!head) continue;
+      const prefix = trie.prefix(node);
+      const out = prefix.address.family === 4 ? four : six;
+      for (const state of senderStates(head, prefix, toWall, advertised.claim(node))) out.push(state);
+    }
+    yield;
+  }
+  return four.concat(six);
+}
 
 /**
  * The advertisements of one prefix that count, the preferred one first.
@@ -10,7 +34,7 @@ import { type Advertisement, comparePreference } from './preference.ts';
  * @param toWall the difference from the clock's time to the time of day, milliseconds
  * @param claim the one that says what the senders understand
  */
-export function senderStates(
+function senderStates(
   head: Advertisement,
   prefix: Prefix,
   toWall: number,

@@ -26,6 +26,7 @@ import type { Count } from '../model/log.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { SenderState } from '../model/state.ts';
 import type { TopologyReport } from '../model/topology.ts';
+import type { Steps } from '../model/work.ts';
 import { Advertised } from './advertised.ts';
 import { Forwarding, type ForwardingChanges, type ForwardingEntry } from './forwarding.ts';
 import { newKey, setAddress, setPrefix } from './key.ts';
@@ -36,11 +37,11 @@ import { type Advertisement, type Origin, type Originator, type Source, advertis
 import { ReachabilityChanges } from './reachability-changes.ts';
 import { LearnedRouters } from './routers.ts';
 import { Senders } from './senders.ts';
-import { senderStates } from './show.ts';
+import { senderRows } from './show.ts';
 import { SourceReports } from './source-reports.ts';
 import { Sources } from './sources.ts';
 import { Topologies } from './topologies.ts';
-import { PrefixTrie, ROOT } from './trie.ts';
+import { PrefixTrie } from './trie.ts';
 import { WallTime } from './wall-time.ts';
 
 interface LearnedTableOptions {
@@ -87,6 +88,9 @@ const OWN: { readonly carrier: Origin; readonly source: string; readonly origina
 };
 
 const NONE: readonly never[] = [];
+
+/** Prefixes, or sources, in a step of rows(). */
+const ROWS_STEP = 64;
 
 export class LearnedTable {
   /** SIDs and router addresses, fed and dropped like the prefixes. */
@@ -218,23 +222,25 @@ export class LearnedTable {
     return { prefix: this.trie.prefix(match.node), proxy: match.proxy ?? null, carrier, originator: name };
   }
 
-  /** All advertisements that count, the preferred one of each prefix first; IPv4 before IPv6, in address order. */
+  /** All of rows() at once. */
   entries(): SenderState[] {
-    this.reachabilityChanges.apply(Infinity);
-    const four: SenderState[] = [];
-    const six: SenderState[] = [];
-    const toWall = this.wallTime.offset();
-    const visit = (node: number): boolean => {
-      const head = this.advertised.first(node);
-      if (!head) return true;
-      const prefix = this.trie.prefix(node);
-      const out = prefix.address.family === 4 ? four : six;
-      for (const state of senderStates(head, prefix, toWall, this.advertised.claim(node))) out.push(state);
-      return true;
-    };
-    visit(ROOT);
-    this.trie.forEachBelow(ROOT, visit);
-    return four.concat(six);
+    const steps = this.rows();
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    return step.value;
+  }
+
+  /**
+   * All advertisements that count, the preferred one of each prefix first; IPv4 before IPv6, in address order. The
+   * table may change between the steps. Each prefix is shown once, as it is at its step, so the rows of one prefix fit
+   * together. What comes or goes meanwhile may be shown or not.
+   */
+  *rows(): Steps<SenderState[]> {
+    while (this.reachabilityChanges.pending) {
+      this.reachabilityChanges.apply(ROWS_STEP);
+      yield;
+    }
+    return yield* senderRows(this.trie, this.advertised, { toWall: this.wallTime.offset(), atOnce: ROWS_STEP });
   }
 
   /** Prefixes whose flag is lost on the way, and of which nothing else is known. */

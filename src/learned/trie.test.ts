@@ -164,3 +164,51 @@ describe('keys', () => {
     expect(setPrefix(newKey(), prefix('::/0'))).toBe(true);
   });
 });
+
+describe('a walk through all nodes, some at a time', () => {
+  const texts = (trie: PrefixTrie, nodes: readonly number[]): string[] =>
+    nodes.map((n) => formatPrefix(trie.prefix(n)));
+  const unlike = fc.uniqueArray(dense, { maxLength: 60, selector: formatPrefix });
+
+  test('visits each once, parents first, in address order', () => {
+    fc.assert(
+      fc.property(unlike, fc.integer({ min: 1, max: 9 }), (prefixes, atOnce) => {
+        const trie = new PrefixTrie();
+        for (const p of prefixes) insert(trie, p);
+        const all: number[] = [ROOT];
+        trie.forEachBelow(ROOT, (n) => all.push(n) > 0);
+        const batches = [...trie.walk(atOnce)];
+        expect(batches.flat()).toEqual(all);
+        expect(batches.every(({ length }) => length > 0 && length <= atOnce)).toBe(true);
+      }),
+    );
+  });
+
+  test('that change meanwhile: none comes twice, and what stays comes', () => {
+    fc.assert(
+      fc.property(unlike, fc.infiniteStream(fc.tuple(fc.boolean(), fc.nat())), (prefixes, random) => {
+        const trie = new PrefixTrie();
+        const half = prefixes.length >> 1;
+        const there = new Map(prefixes.slice(half).map((p) => [formatPrefix(p), insert(trie, p)]));
+        const stays = new Set(there.keys());
+        const inUse = (node: number): boolean => node === ROOT || [...there.values()].includes(node);
+        const visited: string[] = [];
+        for (const nodes of trie.walk(2)) {
+          visited.push(...texts(trie, nodes));
+          const [comes, n] = random.next().value as [boolean, number];
+          const some = prefixes[n % (prefixes.length || 1)];
+          if (!some) continue;
+          const text = formatPrefix(some);
+          if (comes) there.set(text, insert(trie, some));
+          else if (there.has(text)) {
+            const node = there.get(text)!;
+            for (const set of [there, stays]) set.delete(text);
+            trie.prune(node, inUse);
+          }
+        }
+        expect(new Set(visited).size).toBe(visited.length);
+        expect([...stays].filter((text) => !visited.includes(text))).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,7 +1,9 @@
 // The formats for each sender (LHCNP-6-b, LHCNP-8-e, FCNP §4): the longest-match table of the senders' policies.
 import type { Intent } from '../intent/intent.ts';
+import type { NotificationsIntent } from '../intent/notifications.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
 import type { SenderPolicyPlan } from './desired.ts';
+import { onceEach } from './once-each.ts';
 
 /** Without `notifications` every sender is notified through its proxy, if it has one. */
 const THROUGH_PROXIES: readonly SenderPolicyPlan[] = ['0.0.0.0/0', '::/0'].map((all) => ({
@@ -35,11 +37,15 @@ export const notifiesDirectly = (intent: Intent): boolean =>
 export function planPolicies(intent: Intent): readonly SenderPolicyPlan[] {
   if (!notifies(intent)) return [];
   if (!intent.notifications) return THROUGH_PROXIES;
-  return intent.notifications.senders.map(({ prefix: senders, supports, order, markCeWithFastCnp }) => ({
-    id: formatPrefix(senders),
-    prefix: senders,
+  return policiesOf(intent.notifications.senders);
+}
+
+const policiesOf = onceEach((senders: NotificationsIntent['senders']): readonly SenderPolicyPlan[] =>
+  senders.map(({ prefix, supports, order, markCeWithFastCnp }) => ({
+    id: formatPrefix(prefix),
+    prefix,
     order,
     markCeWithFastCnp,
     ...(supports === 'advertised' && { onlyAdvertised: true }),
-  }));
-}
+  })),
+);

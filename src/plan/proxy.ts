@@ -9,6 +9,7 @@ import type { Problem } from '../model/problem.ts';
 import type { DesiredState, ProxyPlan } from './desired.ts';
 import { type Facts, addressRemedy, forwardingProblems, missingFeatures } from './facts.ts';
 import { instructionsByLevel, planProxyBuilder } from './notifier.ts';
+import { onceEach } from './once-each.ts';
 import { notifies } from './policy.ts';
 import { portsOf } from './roce-ports.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
@@ -47,7 +48,7 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
     ...(proxy.otherAddress && { otherAddress: proxy.otherAddress }),
     udpPort: intent.codePoints['pnc-udp-port'],
     // Without a builder, only senders that the proxy's own program can notify remain.
-    senders: builder ? sendersOf(proxy) : sendersOf(proxy).filter(({ format }) => format === 'standard-cnp'),
+    senders: builder ? sendersOf(proxy.senders) : standardOf(sendersOf(proxy.senders)),
     ...(builder?.longHaul && { instructions: instructionsByLevel(intent) }),
     acceptFrom: sourcesOf(proxy.acceptFrom, intent),
     perFlowIntervalNs: nanoseconds(proxy.perFlowIntervalMs),
@@ -58,16 +59,13 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
   return { proxy: plan, ...(builder && { builder }), problems };
 }
 
-const planned = new WeakMap<ProxyIntent['senders'], ProxyPlan['senders']>();
+const sendersOf = onceEach((senders: ProxyIntent['senders']): ProxyPlan['senders'] =>
+  senders.map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
+);
 
-/** Made once for each declaration: there may be ten thousand, and plans are made every few seconds. */
-function sendersOf({ senders }: ProxyIntent): ProxyPlan['senders'] {
-  const known = planned.get(senders);
-  if (known) return known;
-  const made = senders.map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format }));
-  planned.set(senders, made);
-  return made;
-}
+const standardOf = onceEach((senders: ProxyPlan['senders']) =>
+  senders.filter(({ format }) => format === 'standard-cnp'),
+);
 
 /** The declared sources, and this router itself if it is a congested node too. */
 export function sourcesOf(acceptFrom: readonly Prefix[], intent: Intent): ProxyPlan['acceptFrom'] {

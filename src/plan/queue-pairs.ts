@@ -2,10 +2,12 @@
 // the sender's Queue Pair, which no data packet contains. A source needs it too: it finds the connection of a
 // notification. The proxy's program watches the connections of these senders, and accepts no notices.
 import type { Intent } from '../intent/intent.ts';
-import { formatPrefix } from '../model/prefix.ts';
-import type { DesiredState } from './desired.ts';
+import type { NotificationsIntent } from '../intent/notifications.ts';
+import { type Prefix, formatPrefix } from '../model/prefix.ts';
+import type { DesiredState, QueuePairsPlan } from './desired.ts';
 import { type Facts, borderMissing, missingFeatures, roceLinks } from './facts.ts';
 import { isLongHaul } from './long-haul-cnp.ts';
+import { onceEach } from './once-each.ts';
 import { notifies } from './policy.ts';
 
 /** In the texts of problems. */
@@ -16,13 +18,27 @@ const FOR_LONG_HAUL_CNPS = {
 } as const;
 const FOR_SENDERS = { feature: 'source', what: 'Queue Pairs of senders are learned', use: 'of the senders' } as const;
 
+type Senders = QueuePairsPlan['senders'];
+const NOBODY: Senders = [];
+
+/** Each prefix once. */
+const prefixesOf = onceEach((senders: readonly { readonly prefix: Prefix }[]): Senders =>
+  [...new Map(senders.map(({ prefix }) => [formatPrefix(prefix), prefix]))].map(([id, prefix]) => ({ id, prefix })),
+);
+const byLongHaul = onceEach((senders: NotificationsIntent['senders']) =>
+  prefixesOf(senders.filter(({ order }) => order.some(isLongHaul))),
+);
+
+function together(some: Senders, others: Senders): Senders {
+  if (some.length === 0) return others;
+  return others.length === 0 ? some : [...new Map([...some, ...others].map((sender) => [sender.id, sender])).values()];
+}
+
 export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState, 'queuePairs' | 'problems'> {
-  const policies = notifies(intent)
-    ? (intent.notifications?.senders ?? []).filter(({ order }) => order.some(isLongHaul))
-    : [];
-  const senders = [...policies, ...(intent.source?.senders ?? [])];
-  if (senders.length === 0) return { problems: [] };
-  const { feature, what, use } = policies.length > 0 ? FOR_LONG_HAUL_CNPS : FOR_SENDERS;
+  const byPolicies = notifies(intent) && intent.notifications ? byLongHaul(intent.notifications.senders) : NOBODY;
+  const bySource = intent.source ? prefixesOf(intent.source.senders) : NOBODY;
+  if (byPolicies.length + bySource.length === 0) return { problems: [] };
+  const { feature, what, use } = byPolicies.length > 0 ? FOR_LONG_HAUL_CNPS : FOR_SENDERS;
   const problems = missingFeatures(feature, facts);
   if (problems.length > 0) return { problems };
   const interfaces = roceLinks(facts, intent).map(({ name, ifindex }) => ({ id: name, interface: name, ifindex }));
@@ -43,10 +59,7 @@ export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState,
   }
   return {
     queuePairs: {
-      senders: [...new Map(senders.map(({ prefix }) => [formatPrefix(prefix), prefix]))].map(([id, prefix]) => ({
-        id,
-        prefix,
-      })),
+      senders: together(byPolicies, bySource),
       interfaces,
     },
     problems: uncertain,

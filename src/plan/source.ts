@@ -3,13 +3,25 @@
 // the loopback interface, which reconcile adds to the list; their source, the loopback address, is accepted without
 // being declared.
 import type { Intent } from '../intent/intent.ts';
+import type { SourceIntent } from '../intent/source.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState } from './desired.ts';
 import { planEnforce } from './enforce.ts';
 import { type Facts, forwardingProblems, missingFeatures } from './facts.ts';
+import { onceEach } from './once-each.ts';
 import { sourcesOf } from './proxy.ts';
 import { portsOf } from './roce-ports.ts';
+import type { SourcePlan } from './source-plan.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
+
+const sendersOf = onceEach((senders: SourceIntent['senders']): SourcePlan['senders'] =>
+  senders.map(({ prefix, action }) => ({ id: formatPrefix(prefix), prefix, action })),
+);
+
+/** Where nothing can be held the hosts hear of their notifications. */
+const convertedOf = onceEach((senders: SourcePlan['senders']): SourcePlan['senders'] =>
+  senders.map((sender) => (sender.action === 'enforce' ? { ...sender, action: 'convert' } : sender)),
+);
 
 /** Whether notifications for hosts are taken at all: without an interface none arrives. */
 export const takesForHosts = ({ source }: Partial<Pick<DesiredState, 'source'>>): boolean =>
@@ -37,12 +49,7 @@ export function planSource(intent: Intent, facts: Facts): Pick<DesiredState, 'so
   return {
     source: {
       ...(enforce && { enforce }),
-      senders: source.senders.map(({ prefix, action }) => ({
-        id: formatPrefix(prefix),
-        prefix,
-        // Where nothing can be held the hosts hear of their notifications.
-        action: action === 'enforce' && !enforce ? 'convert' : action,
-      })),
+      senders: enforce ? sendersOf(source.senders) : convertedOf(sendersOf(source.senders)),
       acceptFrom: sourcesOf(source.acceptFrom, intent),
       interfaces: links.map(({ name, ifindex }) => ({ id: name, interface: name, ifindex })),
       fastCnpOption: codePoints['fast-cnp-option'],

@@ -1,6 +1,6 @@
 // Applies the queued updates and deletes of one kind of kernel object, in order. Entries that the kernel refuses are
 // kept for the next retry.
-import type { ObjectStatus, Operations } from './operations.ts';
+import { LATER, type Later, type ObjectStatus, type Operations } from './operations.ts';
 
 /** A queued object and the outcome of its last attempt. */
 export interface Entry<T> {
@@ -25,7 +25,7 @@ export interface ApplyQueueEvents<T> {
 export class ApplyQueue<T extends { readonly id: string }> {
   readonly #operations: Operations<T>;
   readonly #events: ApplyQueueEvents<T>;
-  /** In order of arrival, each entry once. A run empties it. */
+  /** In order of arrival, each entry once. */
   #queue: Entry<T>[] = [];
   /** Refused by the kernel. Retried after the back-off, not with every other change. */
   readonly refused = new Set<Entry<T>>();
@@ -40,56 +40,59 @@ export class ApplyQueue<T extends { readonly id: string }> {
     entry.queued = true;
   }
 
+  /** Something is left for a later run. */
+  get waits(): boolean {
+    return this.#queue.length > 0;
+  }
+
   /**
-   * Applies the queue. Consecutive updates go in one batch where the kernel supports batches.
+   * Applies the queue, or its beginning when the kind of object puts one off. Consecutive updates go in one batch where
+   * the kernel supports batches.
    * @returns the highest number of consecutive failures of any entry
    */
   run(): number {
     const queue = this.#queue;
-    this.#queue = [];
-    for (const entry of queue) entry.queued = false;
-    let attempts = 0;
-    for (let i = 0; i < queue.length;) {
-      const end = this.#endOfUpdates(queue, i);
-      if (end - i > 1 && this.#updateTogether(queue, i, end)) i = end;
-      else
-        do attempts = Math.max(attempts, this.#settle(queue[i++]!));
-        while (i < end);
+    let [i, alone, attempts] = [0, 0, 0];
+    while (i < queue.length) {
+      const end = i < alone ? i + 1 : this.#endOfUpdates(queue, i);
+      const failures = end - i > 1 ? this.#updateTogether(queue, i, end) : this.#settle(queue[i]!);
+      if (failures === LATER) break;
+      if (failures === undefined) alone = end;
+      else [i, attempts] = [end, Math.max(attempts, failures)];
     }
+    this.#queue = queue.slice(i);
+    for (const entry of queue.slice(0, i)) entry.queued = false;
     return attempts;
   }
 
-  /**
-   * The end of the run of updates that begins at `start`. Equals `start` if that entry is a delete, or if the kernel
-   * takes no batches.
-   */
+  /** The end of the run of updates that begins at `start`. Only this entry, if the kernel takes no batches. */
   #endOfUpdates(queue: readonly Entry<T>[], start: number): number {
     let end = start;
     if (this.#operations.updateMany) while (end < queue.length && queue[end]!.object !== undefined) end++;
-    return end;
+    return Math.max(end, start + 1);
   }
 
-  /** False if the kernel refused the batch: each entry is then tried alone, and gets its own error. */
-  #updateTogether(queue: readonly Entry<T>[], start: number, end: number): boolean {
+  /** Undefined if the kernel refused the batch: each entry is then tried alone, and gets its own error. */
+  #updateTogether(queue: readonly Entry<T>[], start: number, end: number): 0 | Later | undefined {
     const objects = new Array<T>(end - start);
     for (let i = start; i < end; i++) objects[i - start] = queue[i]!.object!;
     try {
-      this.#operations.updateMany!(objects);
+      if (this.#operations.updateMany!(objects) === LATER) return LATER;
     } catch {
-      return false;
+      return undefined;
     }
     for (let i = start; i < end; i++) done(queue[i]!);
-    return true;
+    return 0;
   }
 
   /** Updates or deletes one object. Returns its number of consecutive failures. */
-  #settle(entry: Entry<T>): number {
+  #settle(entry: Entry<T>): number | Later {
     try {
       if (entry.object === undefined) {
-        this.#operations.delete(entry.id);
+        if (this.#operations.delete(entry.id) === LATER) return LATER;
         this.#events.onDeleted(entry);
       } else {
-        this.#operations.update(entry.object);
+        if (this.#operations.update(entry.object) === LATER) return LATER;
         done(entry);
       }
       return 0;

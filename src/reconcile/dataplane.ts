@@ -47,6 +47,12 @@ interface Features {
   readonly multicast: FeatureSupervisor<Multicast>;
 }
 
+/**
+ * To attach one program takes 10 to 30 ms, most of which the kernel waits for its processors. A router with many ports
+ * does it in many turns.
+ */
+const ATTACHING = { atOnce: 8, perStep: 1 } as const;
+
 function removedSids(): string[] {
   const routes = SidRoutes.open();
   try {
@@ -92,7 +98,7 @@ export class Dataplane {
       mapPinOperations(options.bpfDir, () => this.#opened()),
       dependencies,
     );
-    this.#attachments = new Reconciler(this.#hooks, dependencies);
+    this.#attachments = new Reconciler(this.#hooks, dependencies, ATTACHING);
     const links = readdirSync(options.linksDir);
     this.adopted = links.length > 0;
     // Packets may wait for their departure times, although nothing is to be held any more.
@@ -136,12 +142,20 @@ export class Dataplane {
     return [congestedNode, proxy, source, hold, guard, srv6, multicast];
   }
 
-  /** Applies the desired state. Whatever the kernel refuses is retried and reported by problems(). */
+  /**
+   * Applies the desired state. Whatever the kernel refuses is retried and reported by problems(). Many programs are not
+   * all attached at the return: see `attaching`.
+   */
   apply(desired: DesiredState): void {
     const before = this.#applied;
     this.#applied = desired;
     if (before && differOnlyInSenders(before, desired)) this.congestedNode?.applySenders(desired);
     else this.#applyAll(desired);
+  }
+
+  /** Resolves when every program was tried to be attached; undefined: that is so. */
+  get attaching(): Promise<void> | undefined {
+    return this.#attachments.applying;
   }
 
   /** This router's SIDs that the kernel has not accepted, as text. */
@@ -191,8 +205,7 @@ export class Dataplane {
     const keep = new Set(attachments.map((a) => a.id));
     // Detach programs before their configuration is removed, and attach them after it is written, so that none runs
     // unconfigured.
-    this.#attachments.change(
-      [],
+    this.#attachments.deleteNow(
       this.#attachments
         .status()
         .map((s) => s.id)

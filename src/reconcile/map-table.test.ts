@@ -95,7 +95,7 @@ describe('map table', () => {
       codec,
     );
     const update = (ports: readonly Port[]): void =>
-      together ? operations.updateMany!(ports) : ports.forEach(operations.update);
+      void (together ? operations.updateMany!(ports) : ports.forEach((port) => operations.update(port)));
     update([
       { id: 'eth1', ifindex: 3, limit: 1 },
       { id: 'eth2', ifindex: 4, limit: 2 },

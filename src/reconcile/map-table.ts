@@ -1,7 +1,7 @@
 // Reconciles a list of desired objects with the entries of one eBPF map. The caller supplies the encoding
 // (src/kernel/dataplane); this file only compares and writes. Entries that are in the map but not desired come from an
 // earlier run. The next full pass removes them.
-import type { Operations } from './operations.ts';
+import { LATER, type Later, type Operations } from './operations.ts';
 
 /** The part of a kernel map that is needed here. Keys and values have the sizes given at the map's creation. */
 export interface Table {
@@ -69,6 +69,10 @@ class Places<T extends { readonly id: string }> {
     return now.key;
   }
 
+  has(id: string): boolean {
+    return this.#ofObject.has(id);
+  }
+
   delete(id: string): void {
     this.#leave(id);
     this.#ofObject.delete(id);
@@ -88,29 +92,45 @@ class Places<T extends { readonly id: string }> {
 }
 
 type Written = readonly [key: Uint8Array, value: Uint8Array];
+type Named = readonly [name: string, entry: Written];
+
+/** Assumed entries that are written in a step: less than a millisecond. */
+const PART = 250;
+/** The same in a step of a full pass, of which a turn takes many. */
+const PASS_PART = 25;
 
 /**
  * Prefixes of a table of an earlier run that need not be written, as it seems: a look-up finds their value. It may be
  * that of a shorter prefix. That makes no difference to packets until the table changes. So all of them are written
- * before the first change, and those that a walk through all keys does not find are written then.
+ * before the first change, and those that a walk through all keys does not find are written then. Both take many
+ * steps. None of them changes what a look-up finds, so they may end anywhere: what is left is assumed as before.
  */
 class Assumed {
   readonly #table: Table;
   readonly #byKey = new Map<string, Written>();
+  /** Those that are still to be written, once that has begun. */
+  #rest: Iterator<Named> | undefined;
 
   constructor(table: Table) {
     this.#table = table;
   }
 
-  /** The entries that have to be written. */
-  sift(entries: readonly Written[]): readonly Written[] {
-    if (!this.#table.isReused || !this.#table.matchesPrefixes) return entries;
-    const missing: Written[] = [];
-    for (const [name, entry] of new Map(entries.map((one) => [text(one[0]), one]))) {
-      if (this.#seems(entry)) this.#byKey.set(name, entry);
-      else missing.push(entry);
-    }
+  /** What of these entries has to be written. LATER: not yet; some of those that come before are written now. */
+  sift(entries: readonly Written[]): readonly Written[] | Later {
+    // The look-ups of each call would be for nothing.
+    if (this.#rest && !this.writePart()) return LATER;
+    const [seeming, missing] = this.#judge(entries);
+    if (missing.length > 0) return this.writePart() ? [...seeming, ...missing] : LATER;
+    for (const entry of seeming) this.#byKey.set(text(entry[0]), entry);
     return missing;
+  }
+
+  #judge(entries: readonly Written[]): readonly [seeming: readonly Written[], missing: readonly Written[]] {
+    if (!this.#table.isReused || !this.#table.matchesPrefixes) return [[], entries];
+    const [seeming, missing]: [Written[], Written[]] = [[], []];
+    for (const entry of new Map(entries.map((one) => [text(one[0]), one])).values())
+      (this.#seems(entry) ? seeming : missing).push(entry);
+    return [seeming, missing];
   }
 
   #seems([key, value]: Written): boolean {
@@ -123,48 +143,77 @@ class Assumed {
     this.#byKey.delete(text(key));
   }
 
-  /** Before a change, and after a walk. */
-  write(): void {
-    if (this.#byKey.size === 0) return;
-    const entries = [...this.#byKey.values()];
-    if (this.#table.updateBatch) this.#table.updateBatch(entries);
-    else for (const [key, value] of entries) this.#table.update(key, value);
-    this.#byKey.clear();
+  /** Before a change, and after a walk. @returns whether all are written */
+  writePart(limit = PART): boolean {
+    const rest = (this.#rest ??= this.#byKey.entries());
+    // Begins again after an error, and where this was the last part.
+    this.#rest = undefined;
+    const part: Named[] = [];
+    for (let next = rest.next(); !next.done; next = rest.next()) if (part.push(next.value) === limit) break;
+    this.#write(part);
+    if (part.length === limit && this.#byKey.size > 0) this.#rest = rest;
+    return this.#byKey.size === 0;
   }
 
-  /** Before a deletion: a full table has room only after it. @returns whether they are written */
-  tryWrite(): boolean {
+  #write(part: readonly Named[]): void {
+    if (part.length > 1 && this.#writeTogether(part)) return;
+    for (const [name, [key, value]] of part) {
+      this.#table.update(key, value);
+      this.#byKey.delete(name);
+    }
+  }
+
+  /** False if the kernel refused the batch: some may be written. One by one shows which it refuses. */
+  #writeTogether(part: readonly Named[]): boolean {
+    if (!this.#table.updateBatch) return false;
     try {
-      this.write();
-      return true;
+      this.#table.updateBatch(part.map(([, entry]) => entry));
     } catch {
       return false;
+    }
+    for (const [name] of part) this.#byKey.delete(name);
+    return true;
+  }
+
+  /** Before a deletion: a full table has room only after it. @returns whether no more can be written */
+  tryPart(limit = PART): boolean {
+    try {
+      return this.writePart(limit);
+    } catch {
+      return true;
     }
   }
 }
 
 export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
   const assumed = new Assumed(table);
-  /** What it answers for is written before, or afterwards where there is no room before. */
+  /**
+   * What it answers for is written before, or afterwards where there is no room before. Packets miss that meanwhile, so
+   * it takes one turn.
+   */
   const remove = (key: Uint8Array): boolean => {
     assumed.settle(key);
-    const isWritten = assumed.tryWrite();
+    while (!assumed.tryPart());
     const removed = table.delete(key);
-    if (!isWritten) assumed.write();
+    while (!assumed.writePart());
     return removed;
   };
   const places = new Places({ delete: remove }, codec);
   const entryOf = (object: T): Written => [places.keyOf(object), codec.value(object)];
-  const toWrite = (objects: readonly T[]): readonly Written[] => {
+  const updateMany = (objects: readonly T[]): Later | void => {
     const missing = assumed.sift(objects.map(entryOf));
-    if (missing.length > 0) assumed.write();
-    return missing;
+    if (missing === LATER) return LATER;
+    if (table.updateBatch && missing.length > 1) table.updateBatch(missing);
+    else for (const [key, value] of missing) table.update(key, value);
   };
   return {
     kind: codec.kind,
-    update: (object) => toWrite([object]).forEach(([key, value]) => table.update(key, value)),
-    ...(table.updateBatch && { updateMany: (objects) => table.updateBatch!(toWrite(objects)) }),
-    delete: (id) => places.delete(id),
+    update: (object) => updateMany([object]),
+    ...(table.updateBatch && { updateMany }),
+    delete: (id) => {
+      if (places.has(id) && !assumed.tryPart()) return LATER;
+      return places.delete(id);
+    },
     *prune(desired) {
       const isStray = (key: Uint8Array): boolean => {
         const owner = places.ownerOf(key);
@@ -176,14 +225,13 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
         if (isStray(key)) strays.push(key);
         yield false;
       }
-      let hasRoom = true;
       // Delete only after the walk: when the last key read is gone, the kernel walks a trie from its beginning again. A
       // stray may have become desired meanwhile, and an update may have found its value.
       for (const key of strays) {
-        hasRoom &&= assumed.tryWrite();
+        while (!assumed.tryPart(PASS_PART)) yield false;
         yield isStray(key) && table.delete(key);
       }
-      assumed.write();
+      while (!assumed.writePart(PASS_PART)) yield false;
     },
     verify: (object) => {
       const found = table.lookup(codec.key(object));

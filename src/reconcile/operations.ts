@@ -2,6 +2,13 @@
 // Implementations are in map-table.ts, attachments.ts, feature.ts, pins.ts and sid-routes.ts.
 
 /**
+ * What an update or a delete returns that has not been done: something has to come first that is too long for one turn.
+ * Each call does a part of it. So the call is repeated, unless another request makes it obsolete.
+ */
+export const LATER = 'later';
+export type Later = typeof LATER;
+
+/**
  * The operations of one kind. Each throws when the kernel refuses; the error's text becomes part of the object's
  * status.
  */
@@ -9,14 +16,14 @@ export interface Operations<T> {
   /** Name of the kind, a part of counter names: `sender-proxy`. */
   readonly kind: string;
   /** Creates or overwrites the object; idempotent. */
-  update(object: T): void;
+  update(object: T): Later | void;
   /**
    * Updates many objects in the order given. If it throws, some may have been updated. Absent: objects are updated one
    * by one.
    */
-  updateMany?(objects: readonly T[]): void;
+  updateMany?(objects: readonly T[]): Later | void;
   /** Removes the object with this id; no error when it is not there. */
-  delete(id: string): void;
+  delete(id: string): Later | void;
   /**
    * Removes existing objects of this kind that are not desired at the moment of removal, also those of an earlier run.
    * Yields once per step: whether the step removed an object. Steps are spread over many turns of the event loop, with

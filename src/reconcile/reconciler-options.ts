@@ -15,6 +15,8 @@ export interface ReconcilerOptions<T> {
    * calls. Absent: all, so that code after the call can rely on it.
    */
   readonly atOnce?: number;
+  /** How many of the rest are one step. Absent: as many, but no more than take a millisecond. */
+  readonly perStep?: number;
 }
 
 export interface ReconcilerDependencies {

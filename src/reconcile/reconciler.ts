@@ -35,6 +35,8 @@ export class Reconciler<T extends { readonly id: string }> {
   #objectsLeft = 0;
   /** An earlier request is incomplete; later requests queue behind it. */
   #isBehind = false;
+  /** Called when that is over. */
+  readonly #waiting: (() => void)[] = [];
   #pass: Generator<void> | undefined;
   #cancelJob: (() => void) | undefined;
   readonly #desired: DesiredIds = {
@@ -82,6 +84,20 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#begin(this.#changing(upserts, deletes));
   }
 
+  /**
+   * Deletes these within the call, whatever is incomplete. It may bring them back: replace() has to say what is desired
+   * now.
+   */
+  deleteNow(ids: readonly string[]): void {
+    for (const id of ids) this.#markDeleted(id);
+    this.#run();
+  }
+
+  /** Resolves when all requests are applied or refused; undefined: they are. */
+  get applying(): Promise<void> | undefined {
+    return this.#isBehind ? new Promise((done) => void this.#waiting.push(done)) : undefined;
+  }
+
   *#replacing(objects: readonly T[]): Generator<void> {
     const desired = new Set<string>();
     for (const { id } of objects) if (desired.add(id).size % 16 === 0 && this.#stepIsOver()) yield;
@@ -116,16 +132,22 @@ export class Reconciler<T extends { readonly id: string }> {
 
   #begin(marking: Iterator<void>): void {
     this.#marking.push(marking);
-    if (!this.#isBehind) this.#mark(this.#closed ? Infinity : (this.#options.atOnce ?? Infinity));
+    const atOnce = this.#closed ? Infinity : (this.#options.atOnce ?? Infinity);
+    if (!this.#isBehind || atOnce === Infinity) this.#mark(atOnce);
     if (this.#isBehind) this.#goOn();
     this.#scheduleFullPass();
   }
 
+  /** @param objects Infinity: all is applied within the call */
   #mark(objects: number): void {
-    this.#objectsLeft = objects;
+    const isWhole = objects === Infinity;
+    // What was put off comes first, so that no more objects than these are applied in one go.
+    this.#objectsLeft = this.#pending.waits && !isWhole ? 0 : objects;
     while (this.#objectsLeft > 0 && this.#marking.length > 0) if (this.#marking[0]!.next().done) this.#marking.shift();
-    this.#isBehind = this.#marking.length > 0;
-    this.#run();
+    do this.#run();
+    while (isWhole && this.#pending.waits);
+    this.#isBehind = this.#marking.length > 0 || this.#pending.waits;
+    if (!this.#isBehind) for (const done of this.#waiting.splice(0)) done();
   }
 
   #goOn(): void {
@@ -137,7 +159,7 @@ export class Reconciler<T extends { readonly id: string }> {
 
   *#job(): Steps {
     while (this.#isBehind || this.#pass) {
-      if (this.#isBehind) this.#mark(Math.min(STEP, this.#options.atOnce ?? STEP));
+      if (this.#isBehind) this.#mark(this.#options.perStep ?? Math.min(STEP, this.#options.atOnce ?? STEP));
       else this.#advancePass();
       yield;
     }
@@ -173,7 +195,7 @@ export class Reconciler<T extends { readonly id: string }> {
     if (this.#closed) return;
     this.#startPass();
     if (!this.#isBehind) this.#advancePass();
-    if (this.#pass) this.#goOn();
+    if (this.#pass || this.#isBehind) this.#goOn();
   }
 
   #startPass(): void {
@@ -183,7 +205,7 @@ export class Reconciler<T extends { readonly id: string }> {
 
   #advancePass(): void {
     if (this.#pass && advance(this.#pass, PASS_STEP)) this.#pass = undefined;
-    this.#run();
+    this.#mark(0);
   }
 
   *#passing(): Generator<void> {

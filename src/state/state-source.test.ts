@@ -3,7 +3,8 @@ import type { LearnedQueuePair } from '../kernel/dataplane/queue-pairs.ts';
 import { address } from '../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { prefix } from '../model/prefix.ts';
-import { eventLoopWork } from '../model/work.ts';
+import type { SenderState } from '../model/state.ts';
+import { type Steps, eventLoopWork } from '../model/work.ts';
 import { type StateDependencies, stateSource } from './state-source.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
@@ -26,7 +27,6 @@ const pair = (senderQpn: number): LearnedQueuePair => ({
 });
 
 test('returns all flows of a large table, while other jobs run', async () => {
-  let others = 0;
   let read = 0;
   const queuePairs = function* (): Generator<LearnedQueuePair> {
     for (; read < 3; read++) {
@@ -41,11 +41,28 @@ test('returns all flows of a large table, while other jobs run', async () => {
     dataplane: () => ({ proxy: { queuePairs } }),
   } as unknown as StateDependencies);
   const answer = source.flows();
-  setImmediate(() => void (others = read));
+  const readBefore = new Promise((resolve) => void setImmediate(() => resolve(read)));
   expect((await answer).map((f) => [f.port, f.sourceQpn, f.destinationQpn, f.learnedFrom, f.notifications])).toEqual(
     [0, 1, 2].map((qpn) => ['proxy', qpn, 7, 'cm', 2]),
   );
-  expect(others).toBeLessThan(3);
+  expect(await readBefore).toBeLessThan(3);
+});
+
+test('returns all senders of a large table, while other jobs run', async () => {
+  let made = 0;
+  const rows = function* (): Steps<SenderState[]> {
+    for (; made < 3; made++) {
+      for (const until = performance.now() + 10; performance.now() < until;);
+      yield;
+    }
+    return [];
+  };
+  const source = stateSource({ work: eventLoopWork(), table: { rows } } as unknown as StateDependencies);
+  const answer = source.senders();
+  const madeBefore = new Promise((resolve) => void setImmediate(() => resolve(made)));
+  expect(await answer).toEqual([]);
+  expect(made).toBe(3);
+  expect(await madeBefore).toBeLessThan(3);
 });
 
 test('a proxy counts as advertised in a carrier if a neighbor hears it there', () => {

@@ -33,8 +33,8 @@ import { type GroupSources, groupsState } from './group-views.ts';
 import { sidStates } from './sids.ts';
 import { holdStates, receivedStates, sourceStates } from './sources.ts';
 
-/** Time for counters in one turn of the event loop. */
-const COUNTERS_BUDGET_MS = 2;
+/** Time for counters, or for senders, in one turn of the event loop. */
+const LISTS_BUDGET_MS = 2;
 
 /** A carrier, while it runs. */
 interface Running<C> {
@@ -50,7 +50,7 @@ export interface StateDependencies {
   readonly members: GroupSources['members'];
   /** Trees as planned, and what the kernel does for them. */
   readonly groups: () => Pick<GroupSources, 'trees' | 'roles' | 'hostnameOf'>;
-  readonly table: Pick<LearnedTable, 'entries' | 'routers'>;
+  readonly table: Pick<LearnedTable, 'rows' | 'routers'>;
   readonly counters: { snapshot(): Steps<CounterState[]> };
   readonly startedAt: Date;
   /** What the start waits for; empty: it is over. */
@@ -97,7 +97,7 @@ export function stateSource(m: StateDependencies): StateSource {
       };
     },
     proxies: () => proxies(m),
-    senders: () => m.table.entries(),
+    senders: () => finish(m.work, m.table.rows(), LISTS_BUDGET_MS),
     isis: () => carrierState(m.carriers().isis),
     ospfv2: () => carrierState(m.carriers().ospfv2),
     ospfv3: () => carrierState(m.carriers().ospfv3),
@@ -125,7 +125,7 @@ export function stateSource(m: StateDependencies): StateSource {
       }),
     groups: () => groupsState({ ...m, intent: m.intent(), routers: m.table.routers, ...m.groups(), now: Date.now() }),
     rtt: () => m.rtt(),
-    counters: () => finish(m.work, m.counters.snapshot(), COUNTERS_BUDGET_MS),
+    counters: () => finish(m.work, m.counters.snapshot(), LISTS_BUDGET_MS),
     configuration: m.configuration,
     codepoints: () => {
       const values = m.file.intent.codePoints;
