@@ -4,6 +4,7 @@ import type { CodePointValues } from '../model/code-points.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Recorder } from '../model/recording.ts';
 import type { SuiteName } from '../model/router-suite.ts';
+import { type WallTime, isoOf, processTime } from '../model/wall-time.ts';
 import type { Work } from '../model/work.ts';
 import type { CarrierSink } from './carrier.ts';
 
@@ -18,28 +19,28 @@ export interface CarrierDependencies {
   readonly recorder?: Recorder | undefined;
   /** The routing daemon beside cnpd; only log lines name it. */
   readonly suite?: SuiteName | undefined;
-  /** Milliseconds since 1970, for sequence numbers and time stamps. */
-  readonly wallClock?: () => number;
+  /** For sequence numbers and time stamps; absent: the system's. */
+  readonly wallTime?: WallTime;
   /** 0 ≤ x < 1. */
   readonly random?: () => number;
 }
 
-/** When the clock shows `now`, the wall clock shows `wall`, in milliseconds since 1970. */
+/** What the clock shows, and what to add to it for milliseconds since 1970. */
 export interface Moment {
   readonly now: number;
-  readonly wall: number;
+  readonly toWall: number;
 }
 
 export const momentOf = ({
   clock,
-  wallClock = Date.now,
-}: Pick<CarrierDependencies, 'clock' | 'wallClock'>): Moment => ({
+  wallTime = processTime,
+}: Pick<CarrierDependencies, 'clock' | 'wallTime'>): Moment => ({
   now: clock.now(),
-  wall: wallClock(),
+  toWall: wallTime.offset(),
 });
 
 /** A moment of the clock in ISO 8601. */
-export const timestamp = (at: number, { now, wall }: Moment): string => new Date(wall - (now - at)).toISOString();
+export const timestamp = (at: number, { toWall }: Moment): string => isoOf(at, toWall);
 
 /** Sequence numbers count from here, so that a later run starts higher than an earlier one. */
 const SEQUENCE_EPOCH_MS = Date.UTC(2020, 0, 1);

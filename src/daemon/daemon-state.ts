@@ -57,7 +57,7 @@ export function daemonState(parts: ShownParts, told: Pick<StateDependencies, 'pr
     carriers: () => carriers,
     rtnetlink: () => kernel()?.rtnetlink,
     notifications: () => receivers()?.congestion.notifications() ?? [],
-    holds: () => receivers()?.source.holds() ?? { views: [], now: 0 },
+    holds: () => receivers()?.source.holds() ?? [],
     received: () => receivers()?.source.received,
     flowControl: () => receivers()?.flowControl?.view(),
     hasRoute: (to) => hasRoute(kernel()!.rtnetlink, to),

@@ -58,9 +58,9 @@ export class SourceSupervisor {
     return this.#received;
   }
 
-  /** Held flows, and the time of their clock. */
-  holds(): { readonly views: readonly HoldView[]; readonly now: number } {
-    return { views: this.#enforcement?.views() ?? [], now: this.#dependencies.clock.now() };
+  /** Held flows. */
+  holds(): readonly HoldView[] {
+    return this.#enforcement?.views() ?? [];
   }
 
   summary(): HoldsSummary {
@@ -87,7 +87,7 @@ export class SourceSupervisor {
 
   /** Returns how many flows are let go. */
   release(which: ReleaseRequest): number {
-    const chosen = this.holds().views.filter(({ flow, state }) => state !== 'leaving' && isMeant(which, flow));
+    const chosen = this.holds().filter(({ flow, state }) => state !== 'leaving' && isMeant(which, flow));
     for (const { flow } of chosen) this.#enforcement?.release(flow);
     return chosen.length;
   }

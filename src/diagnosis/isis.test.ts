@@ -9,13 +9,14 @@ import { adjacencyProblems, holoProblems, isisProblems, lostFlagProblems } from 
 const router = { name: 'r', reversePathCheck: true };
 const intent = { router, isis: { interface: 'cnpd-isis' } } as unknown as Intent;
 const START = Date.parse('2026-01-01T00:00:00Z');
-const neighbor = (state: IsisNeighborState['state'], since: number) => ({
-  neighbors: () => [{ state, since: new Date(since).toISOString() } as IsisNeighborState],
+const neighbor = (state: IsisNeighborState['state'], lastUp: number) => ({
+  neighbors: () => [{ state } as IsisNeighborState],
+  lastUp: () => lastUp,
 });
+const nobody = { neighbors: () => [], lastUp: () => -Infinity };
 
 describe('IS-IS without a neighbor', () => {
   test('an adjacency that does not come up is a problem after half a minute', () => {
-    const nobody = { neighbors: () => [] };
     expect(adjacencyProblems(intent, nobody, START, START + 29_999)).toEqual([]);
     expect(adjacencyProblems(intent, nobody, START, START + 30_000)).toHaveLength(1);
   });
@@ -26,7 +27,7 @@ describe('IS-IS without a neighbor', () => {
     expect(adjacencyProblems(intent, neighbor('initializing', lost), START, lost + 30_000)[0]!.problem).toContain(
       'cnpd-isis',
     );
-    expect(adjacencyProblems(intent, neighbor('up', START), START, lost)).toEqual([]);
+    expect(adjacencyProblems(intent, neighbor('up', -Infinity), START, lost)).toEqual([]);
   });
 
   test('no IS-IS declared, no problem', () => {
@@ -114,8 +115,7 @@ describe('another routing suite than FRR', () => {
   const isisOf = () => ({ isis: { interface: 'cnpd-isis' } });
 
   test('remedies name it', () => {
-    const remedy = (name: 'holo' | 'none') =>
-      adjacencyProblems(beside(name), { neighbors: () => [] }, START, START + 1e6)[0]!.remedy;
+    const remedy = (name: 'holo' | 'none') => adjacencyProblems(beside(name), nobody, START, START + 1e6)[0]!.remedy;
     expect([remedy('holo'), remedy('none')]).toEqual([
       'fix what `cnpctl doctor` finds in Holo',
       'fix what `cnpctl doctor` finds in the routing daemon',

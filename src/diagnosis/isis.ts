@@ -1,7 +1,8 @@
 // Problems of IS-IS: it has no neighbor; or a level has a fault: another router has our system ID, LSPs of ours are
 // forged, the database is full.
+import type { IsisCarrier } from '../carriers/isis/carrier.ts';
 import type { Intent, IsisIntent } from '../intent/intent.ts';
-import type { IsisNeighborState, IsisTrouble } from '../model/carrier-state.ts';
+import type { IsisTrouble } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
 import { suiteNameOf, titleOf } from '../model/router-suite.ts';
 import { formatSystemId } from '../packet/isis/lsp-id.ts';
@@ -20,14 +21,13 @@ const isisProblem = (code: ProblemCode, problem: string, remedy: string): Proble
 /** Nothing is advertised, nothing is learned. `startedAt` and `now` are milliseconds since 1970. */
 export function adjacencyProblems(
   intent: Intent,
-  carrier: { neighbors(): IsisNeighborState[] } | undefined,
+  carrier: Pick<IsisCarrier, 'neighbors' | 'lastUp'> | undefined,
   startedAt: number,
   now: number,
 ): Problem[] {
-  const neighbors = carrier?.neighbors() ?? [];
-  if (!intent.isis || !carrier || neighbors.some((n) => n.state === 'up')) return [];
-  const since = Math.max(startedAt, ...neighbors.map((n) => Date.parse(n.since)));
-  if (now - since < ADJACENCY_PATIENCE_MS) return [];
+  if (!intent.isis || !carrier || carrier.neighbors().some((n) => n.state === 'up')) return [];
+  // Not the time in its state: one that is tried again and again is never in one for long.
+  if (now - Math.max(startedAt, carrier.lastUp()) < ADJACENCY_PATIENCE_MS) return [];
   const problem =
     `no IS-IS neighbor is up on ${intent.isis.interface}: nothing is advertised, ` +
     'and learned entries are held for a while and then dropped';

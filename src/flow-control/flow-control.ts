@@ -148,7 +148,7 @@ export class FlowControl {
   }
 
   view(): FlowControlView {
-    return { asked: [...this.#asked.views()], paused: [...this.#paused.views(this.#now())], now: this.#now() };
+    return { asked: [...this.#asked.views()], paused: [...this.#paused.views(this.#now())] };
   }
 
   /** Within `ms`: traffic found no class, the watchdog let traffic go, or there was no neighbor at an interface. */

@@ -7,7 +7,7 @@ import { prefix } from '../model/prefix.ts';
 import { Advertised } from './advertised.ts';
 import { type Advertisement, type Originator, type Source, comparePreference } from './preference.ts';
 import type { SenderAdvertisement } from './kinds.ts';
-import { WallTime } from './wall-time.ts';
+import { WallTime } from '../model/wall-time.ts';
 
 const NODE = 7;
 const PREFIX = prefix('2001:db8:1::/64');

@@ -12,7 +12,7 @@ import type { SenderAdvertisement } from './kinds.ts';
 import { FlaglessPrefixes, type LostFlags } from './lost-flags.ts';
 import { NodeQueue } from './node-queue.ts';
 import type { Advertisement, Source } from './preference.ts';
-import type { WallTime } from './wall-time.ts';
+import type { WallTime } from '../model/wall-time.ts';
 
 interface AdvertisedDependencies {
   readonly count: Count;

@@ -2,7 +2,7 @@
 // one source a step: a single originator may have advertised the whole table.
 import type { Advertised } from './advertised.ts';
 import { type Originator, type Reachability, advertisementsOf } from './preference.ts';
-import type { WallTime } from './wall-time.ts';
+import type { WallTime } from '../model/wall-time.ts';
 
 export class ReachabilityChanges {
   private readonly advertised: Advertised;

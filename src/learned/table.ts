@@ -42,7 +42,7 @@ import { SourceReports } from './source-reports.ts';
 import { Sources } from './sources.ts';
 import { Topologies } from './topologies.ts';
 import { PrefixTrie } from './trie.ts';
-import { WallTime } from './wall-time.ts';
+import { WallTime } from '../model/wall-time.ts';
 
 interface LearnedTableOptions {
   /**

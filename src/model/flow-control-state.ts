@@ -36,8 +36,6 @@ export interface AskedTraffic extends FillingTraffic {
 export interface FlowControlView {
   readonly paused: readonly PausedTraffic[];
   readonly asked: readonly AskedTraffic[];
-  /** Of the clock of the machine, ms. */
-  readonly now: number;
 }
 
 /** Traffic as text, and what it consists of; null: its mode has no such part. */

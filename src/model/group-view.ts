@@ -61,8 +61,8 @@ export interface BranchView {
   readonly cnps: bigint;
   /** Data packets copied to it since the list was installed. */
   readonly copies: bigint;
-  /** Milliseconds since its last answer; null: none yet. */
-  readonly heardAgeMs: number | null;
+  /** When its last answer came, CLOCK_MONOTONIC in nanoseconds; null: none yet. */
+  readonly heardNs: bigint | null;
   /** Milliseconds for which it has confirmed nothing although data was sent; null: it is not stalled. */
   readonly stalledMs: number | null;
   /** Taken out of the minimum because it stalled (`drop-stalled`). */

@@ -67,7 +67,7 @@ async function recordIsis() {
   b.event({ type: 'configure', config: { ...b.speaker.config, keys: other } });
   simulation.run(60_000);
   const status = await recorder.stop();
-  return { a, file: status.file!, moment: { now: simulation.now, wall: 0 } };
+  return { a, file: status.file!, moment: { now: simulation.now, toWall: 0 } };
 }
 
 test('IS-IS with keys: the same database, adjacency, learned proxies and counters', async () => {

@@ -1,6 +1,6 @@
 // The state at the end of a recording, as the northbound reads that of a daemon. What no machine of the recording has,
 // such as ports and programs, is empty.
-import { type Moment } from '../carriers/dependencies.ts';
+import { type Moment, timestamp } from '../carriers/dependencies.ts';
 import { pathStates, sessionState } from '../carriers/bgp/show.ts';
 import { databaseState as isisDatabase, neighborState as isisNeighbors } from '../carriers/isis/show.ts';
 import { databaseState as ospfDatabase, neighborState as ospfNeighbors } from '../carriers/ospf/show.ts';
@@ -18,14 +18,12 @@ import type { Replayed } from './replay.ts';
 const NOTHING_DECLARED = { codePoints: DEFAULT_CODE_POINTS, arnBitOrder: ARN_BIT_ORDERS[0] };
 
 /** The end of the recording, by both clocks. */
-const endOf = ({ header: { now, wall }, now: end }: Replayed): Moment => ({ now: end, wall: wall + end - now });
-
-/** Of functions that count from the present: the recording's end is the present. */
-const present = ({ now, wall }: Moment): number => now + Date.now() - wall;
+const endOf = ({ header: { now, wall }, now: end }: Replayed): Moment => ({ now: end, toWall: wall - now });
 
 export function replayedState(path: string, replayed: Replayed): StateSource {
   const { header, machines, table, counters } = replayed;
   const moment = endOf(replayed);
+  const timeOf = (at: number): string => timestamp(at, moment);
   const names: Names = {
     port: (ifindex) => `#${ifindex}`,
     timeOfDay: (ns) => new Date(header.wall + Number(ns) / 1e6 - header.monotonic).toISOString(),
@@ -51,7 +49,7 @@ export function replayedState(path: string, replayed: Replayed): StateSource {
       peers: [],
       paths: bgp ? [...pathStates(bgp.content, moment)].flat() : [],
     }),
-    holds: () => (holds ? holdStates([...holds.views(moment.now)], present(moment)) : []),
+    holds: () => (holds ? holdStates([...holds.views(moment.now)], timeOf) : []),
     received: () => receivedStates(machines.received, names),
     flowControl: () => flowControl(replayed, names),
     counters: () => [...counters].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => ({ name, value })),
@@ -84,7 +82,6 @@ function flowControl(replayed: Replayed, names: Names): FlowControlState {
   const view = {
     asked: asked ? [...asked.views()] : [],
     paused: paused ? [...paused.views(moment.now)] : [],
-    now: present(moment),
   };
-  return flowControlState(NOTHING_DECLARED, view, names);
+  return flowControlState(NOTHING_DECLARED, view, names, (at) => timestamp(at, moment));
 }

@@ -16,6 +16,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { RttState } from '../model/state.ts';
+import { WallTime } from '../model/wall-time.ts';
 import { STAMP_HOP_LIMIT, STAMP_TRAFFIC_CLASS, decodeAnswer, encodeProbe, probeTimestamp } from './messages.ts';
 import { Prober } from './prober.ts';
 import { Reflector, type ReflectorOptions } from './reflector.edge.ts';
@@ -63,6 +64,7 @@ export function startStamp(opts: StampOptions, dependencies: StampDependencies):
 
 class RunningStamp implements Stamp {
   readonly #dependencies: StampDependencies;
+  readonly #wallTime: WallTime;
   readonly #prober: Prober;
   readonly #reflector: Reflector;
   #opts: StampOptions;
@@ -75,6 +77,7 @@ class RunningStamp implements Stamp {
   constructor(opts: StampOptions, dependencies: StampDependencies) {
     this.#dependencies = dependencies;
     this.#opts = opts;
+    this.#wallTime = new WallTime(dependencies.clock, Date.now);
     this.#prober = new Prober(opts, dependencies);
     this.#reflector = new Reflector(opts, {
       ...dependencies,
@@ -104,8 +107,7 @@ class RunningStamp implements Stamp {
   }
 
   state(): RttState[] {
-    const { clock } = this.#dependencies;
-    return this.#prober.state((at) => new Date(Date.now() - (clock.now() - at)).toISOString());
+    return this.#prober.state((at) => this.#wallTime.iso(at));
   }
 
   problems(): Problem[] {

@@ -9,13 +9,17 @@ import {
 } from '../model/flow-control-state.ts';
 import type { Names } from './names.ts';
 
-/** @param view of the machine; absent: it does not run, and nothing is paused */
+/**
+ * @param view of the machine; absent: it does not run, and nothing is paused
+ * @param timeOf a moment of the machine's clock in ISO 8601
+ */
 export function flowControlState(
   { flowControl, codePoints, arnBitOrder }: Pick<Intent, 'flowControl' | 'codePoints' | 'arnBitOrder'>,
   view: FlowControlView | undefined,
   names: Names,
+  timeOf: (at: number) => string,
 ): FlowControlState {
-  const { paused, asked } = rowsOf(view, names);
+  const { paused, asked } = rowsOf(view, names, timeOf);
   const at = (rows: readonly { readonly interface: string }[], name: string): number =>
     rows.filter((row) => row.interface === name).length;
   const declared = new Set([
@@ -43,10 +47,12 @@ export function flowControlState(
   };
 }
 
-function rowsOf(view: FlowControlView | undefined, names: Names): Pick<FlowControlState, 'paused' | 'asked'> {
+function rowsOf(
+  view: FlowControlView | undefined,
+  names: Names,
+  timeOf: (at: number) => string,
+): Pick<FlowControlState, 'paused' | 'asked'> {
   if (!view) return { paused: [], asked: [] };
-  const zero = Date.now() - view.now;
-  const timeOf = (at: number): string => new Date(zero + at).toISOString();
   return {
     paused: view.paused.map(({ traffic, egress, neighbor, state, since, until, pauseUs, times }) => ({
       ...trafficState(traffic),

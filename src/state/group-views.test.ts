@@ -11,7 +11,7 @@ import { OTHERS, groupSummaries } from './group-summaries.ts';
 import { type GroupSources, groupsState } from './group-views.ts';
 
 const GROUP = '2001:db8:aa::1';
-const NOW = Date.parse('2026-11-24T12:00:00.000Z');
+const BOOT = Date.parse('2026-11-24T11:59:58.000Z');
 
 function sources(more: Partial<GroupSources> = {}, text = ROOTED, members = LEARNED.members()): GroupSources {
   const intent = load(text);
@@ -27,13 +27,13 @@ function sources(more: Partial<GroupSources> = {}, text = ROOTED, members = LEAR
     trees: groupTrees(intent, learned),
     roles: [],
     hostnameOf: (originator) => (originator === 'c2' ? 'n2-cnpd' : undefined),
-    now: NOW,
+    timeOfDay: (ns) => new Date(BOOT + Number(ns) / 1e6).toISOString(),
     ...more,
   };
 }
 const branch = (change: Partial<BranchView> = {}): BranchView => ({
   ...{ kind: 'child', address: address(R2), qpn: null, nextPsn: 100, msn: 7, nak: null, isWaiting: false },
-  ...{ cnps: 2n, copies: 9n, heardAgeMs: 1500, stalledMs: null, isExcluded: false },
+  ...{ cnps: 2n, copies: 9n, heardNs: 500_000_000n, stalledMs: null, isExcluded: false },
   ...change,
 });
 const role = (branches: readonly BranchView[], change: Partial<GroupRoleView> = {}): GroupRoleView => ({
@@ -159,14 +159,14 @@ describe('a branch', () => {
   });
 
   test.each<[string, Partial<BranchView>, Partial<GroupRoleView>?]>([
-    ['ready', { heardAgeMs: null, nextPsn: null }, { nextDataPsn: null }],
+    ['ready', { heardNs: null, nextPsn: null }, { nextDataPsn: null }],
     ['up', {}],
     ['up', {}, { dataAgeMs: 999 }],
     ['up', { nextPsn: 103 }, { dataAgeMs: 99_999 }],
     ['behind', {}, { dataAgeMs: 1000 }],
     ['behind', { nextPsn: null }, { dataAgeMs: 1000 }],
-    ['silent', { heardAgeMs: null }],
-    ['waiting', { isWaiting: true, heardAgeMs: null }],
+    ['silent', { heardNs: null }],
+    ['waiting', { isWaiting: true, heardNs: null }],
     ['stalled', { stalledMs: 5, isWaiting: true }],
     ['excluded', { isExcluded: true, stalledMs: 5 }],
   ])('%s', (status, change, of) => {

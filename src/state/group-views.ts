@@ -22,6 +22,7 @@ import type {
 } from '../model/group-state.ts';
 import type { BranchStatus } from '../model/telemetry-state.ts';
 import { groupStates } from './groups.ts';
+import type { Names } from './names.ts';
 
 export interface GroupSources {
   readonly file: { readonly intent: Pick<Intent, 'groups'> };
@@ -34,7 +35,7 @@ export interface GroupSources {
   readonly roles: readonly GroupRoleView[];
   /** The name of a router whose protocol has one, by its originator. */
   readonly hostnameOf: (originator: string) => string | undefined;
-  readonly now: number;
+  readonly timeOfDay: Names['timeOfDay'];
 }
 
 export function groupsState(sources: GroupSources): GroupsState {
@@ -50,7 +51,9 @@ export function groupsState(sources: GroupSources): GroupsState {
   return {
     group: ordered.map((id) => groupState(id, groups.get(id), sources)),
     members: groupStates(intent, routers, conflicts),
-    branches: sources.roles.flatMap((role) => role.branches.map((branch) => branchState(role, branch, sources.now))),
+    branches: sources.roles.flatMap((role) =>
+      role.branches.map((branch) => branchState(role, branch, sources.timeOfDay)),
+    ),
     tree: ordered.flatMap((id) => treeStates(id, groups.get(id), sources)),
   };
 }
@@ -145,7 +148,7 @@ function addedMember({ role, address, persistent, values }: RunTimeMember, why: 
 
 const PSN_MASK = 0xff_ffff;
 
-function branchState(view: GroupRoleView, branch: BranchView, now: number): GroupBranchState {
+function branchState(view: GroupRoleView, branch: BranchView, timeOfDay: Names['timeOfDay']): GroupBranchState {
   return {
     group: view.group,
     role: view.role,
@@ -158,7 +161,7 @@ function branchState(view: GroupRoleView, branch: BranchView, now: number): Grou
     nakSyndrome: branch.nak?.syndrome ?? null,
     cnps: Number(branch.cnps),
     copies: Number(branch.copies),
-    lastHeard: branch.heardAgeMs === null ? null : new Date(now - branch.heardAgeMs).toISOString(),
+    lastHeard: branch.heardNs === null ? null : timeOfDay(branch.heardNs),
     stalledMs: branch.stalledMs,
     status: branchStatus(view, branch),
   };
@@ -175,7 +178,7 @@ export function branchStatus(view: GroupRoleView, branch: BranchView): BranchSta
   if (branch.stalledMs !== null) return 'stalled';
   if (branch.isWaiting) return 'waiting';
   if (view.nextDataPsn === null) return 'ready';
-  if (branch.heardAgeMs === null) return 'silent';
+  if (branch.heardNs === null) return 'silent';
   return lagOf(view, branch) !== 0 && (view.dataAgeMs ?? 0) >= QUIET_MS ? 'behind' : 'up';
 }
 

@@ -1,4 +1,5 @@
 // Converts the programs' interface indexes and times to the northbound's names and dates.
+import { kernelTime } from '../model/wall-time.ts';
 import type { Facts } from '../plan/facts.ts';
 
 export interface Names {
@@ -13,7 +14,4 @@ export function namesOf({ links }: Pick<Facts, 'links'>): Names {
   return { port: (ifindex) => names.get(ifindex) ?? `#${ifindex}`, timeOfDay };
 }
 
-export function timeOfDay(ns: bigint): string {
-  const ago = Number(process.hrtime.bigint() - ns) / 1e6;
-  return new Date(Date.now() - ago).toISOString();
-}
+export const timeOfDay = (ns: bigint): string => kernelTime.iso(Number(ns) / 1e6);

@@ -8,9 +8,8 @@ import type { HoldView } from '../source/hold.ts';
 import type { ReceivedNotifications } from '../source/received.ts';
 import { type Names, timeOfDay } from './names.ts';
 
-/** @param now of the clock of the machine, ms */
-export function holdStates(holds: readonly HoldView[], now: number): HoldState[] {
-  const timeOf = (at: number): string => new Date(Date.now() + at - now).toISOString();
+/** @param timeOf a moment of the clock of the machine in ISO 8601 */
+export function holdStates(holds: readonly HoldView[], timeOf: (at: number) => string): HoldState[] {
   return holds.map(({ flow, senderQpn, state, rate, normalRate, pausedUntil, nodes, since, until, why }) => ({
     sender: formatAddress(flow.sender),
     senderQpn,

@@ -16,6 +16,7 @@ import type { SentNotification } from '../model/notification.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import { type Problem, isHazard } from '../model/problem.ts';
 import type { CounterState, Lazy, LocalProxyState, RttState, StateSource, StatusState } from '../model/state.ts';
+import { processTime } from '../model/wall-time.ts';
 import { type Steps, type Work, finish } from '../model/work.ts';
 import type { HoldView } from '../source/hold.ts';
 import type { ReceivedNotifications } from '../source/received.ts';
@@ -26,7 +27,7 @@ import { proxyAddressFor, proxyAddresses } from '../plan/proxy.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import { flowControlState } from './flow-control.ts';
 import { flows } from './flows.ts';
-import { namesOf } from './names.ts';
+import { namesOf, timeOfDay } from './names.ts';
 import { notificationState } from './notifications.ts';
 import { ports } from './ports.ts';
 import { type GroupSources, groupsState } from './group-views.ts';
@@ -72,13 +73,15 @@ export interface StateDependencies {
   readonly notifications: () => readonly Numbered<SentNotification>[];
   /** Empty while this router takes no notifications. */
   readonly received: () => ReceivedNotifications | undefined;
-  /** Held flows, and the time of the clock of the machine that holds them. */
-  readonly holds: () => { readonly views: readonly HoldView[]; readonly now: number };
+  readonly holds: () => readonly HoldView[];
   /** Undefined while nothing is asked, and nothing is held, for neighbors. */
   readonly flowControl: () => FlowControlView | undefined;
   readonly rtt: () => RttState[];
   readonly configuration: () => Promise<ConfigurationState>;
 }
+
+/** Of the machines, whose clock is the process's. */
+const timeOf = (at: number): string => processTime.iso(at);
 
 export function stateSource(m: StateDependencies): StateSource {
   return {
@@ -110,11 +113,8 @@ export function stateSource(m: StateDependencies): StateSource {
     },
     sources: () => sourceStates(m.file.intent, m.received()),
     received: () => receivedStates(m.received(), namesOf(m.facts())),
-    holds: () => {
-      const { views, now } = m.holds();
-      return holdStates(views, now);
-    },
-    flowControl: () => flowControlState(m.file.intent, m.flowControl(), namesOf(m.facts())),
+    holds: () => holdStates(m.holds(), timeOf),
+    flowControl: () => flowControlState(m.file.intent, m.flowControl(), namesOf(m.facts()), timeOf),
     sids: () =>
       sidStates({
         intent: m.file.intent,
@@ -123,7 +123,7 @@ export function stateSource(m: StateDependencies): StateSource {
         dataplane: m.dataplane(),
         hasRoute: m.hasRoute,
       }),
-    groups: () => groupsState({ ...m, intent: m.intent(), routers: m.table.routers, ...m.groups(), now: Date.now() }),
+    groups: () => groupsState({ ...m, intent: m.intent(), routers: m.table.routers, timeOfDay, ...m.groups() }),
     rtt: () => m.rtt(),
     counters: () => finish(m.work, m.counters.snapshot(), LISTS_BUDGET_MS),
     configuration: m.configuration,

@@ -9,6 +9,7 @@ import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { silentLog } from '../../model/log.ts';
 import { formatPrefix } from '../../model/prefix.ts';
 import type { Recorder } from '../../model/recording.ts';
+import { WallTime } from '../../model/wall-time.ts';
 import { createBgpCarrier } from './carrier.ts';
 import type { GobgpClient, GobgpListener } from './gobgp/gobgp.ts';
 import { bgpOptions } from './options.fixture.ts';
@@ -60,7 +61,7 @@ export function fixture(peers?: BgpPeerState[], { clock = manualClock(), recorde
       topology: () => {},
     },
     createClient: (given) => ((listener = given), client),
-    wallClock: () => Date.UTC(2026, 0, 1) + clock.now(),
+    wallTime: new WallTime(clock, () => Date.UTC(2026, 0, 1) + clock.now()),
   });
   return { clock, calls, answers, carrier, reports, sids, reachable, counters, logged, listener: listener! };
 }

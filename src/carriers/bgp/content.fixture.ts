@@ -104,7 +104,7 @@ export const shown = (content: Content, moment: Moment): BgpPathState[] =>
 
 /** What `show bgp session` shows. */
 export const sessionOf = ({ content, now }: Agent): BgpSessionState =>
-  sessionState(content, 'unix:/x', { now, wall: now }, { policy: { state: 'installed' }, silentMs: 0 });
+  sessionState(content, 'unix:/x', { now, toWall: 0 }, { policy: { state: 'installed' }, silentMs: 0 });
 
 export class Agent {
   readonly content: Content;

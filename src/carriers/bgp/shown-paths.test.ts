@@ -7,7 +7,7 @@ import { pathStates } from './show.ts';
 
 const [A, B, C] = ['10.1.0.0/16', '10.2.0.0/16', '10.3.0.0/16'];
 const flagged = (med = 0) => path('192.0.2.2', { med, nhc: nhc('192.0.2.2', pnc('192.0.2.2')) });
-const moment = (agent: Agent) => ({ now: agent.now, wall: agent.now });
+const moment = (agent: Agent) => ({ now: agent.now, toWall: 0 });
 /** What is shown when this happens after the first prefix. */
 function interrupted(agent: Agent, what: () => void): string[] {
   const shownPrefixes: string[] = [];

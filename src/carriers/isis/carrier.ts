@@ -50,6 +50,8 @@ export interface IsisCarrierDependencies extends CarrierDependencies {
 
 export interface IsisCarrier extends Carrier {
   neighbors(): IsisNeighborState[];
+  /** When an adjacency that is no longer was up the last time, milliseconds since 1970; -Infinity: never. */
+  lastUp(): number;
   database(): IsisLspState[];
   /** Of a router, by its originator; undefined: none is known. */
   hostnameOf(originator: string): string | undefined;
@@ -91,6 +93,7 @@ function tunable(o: IsisCarrierOptions): TunableConfig {
 }
 
 function speakerConfig(o: IsisCarrierOptions, dependencies: IsisCarrierDependencies): SpeakerConfig {
+  const { now, toWall } = momentOf(dependencies);
   return {
     ...tunable(o),
     systemId: o.systemId,
@@ -103,7 +106,7 @@ function speakerConfig(o: IsisCarrierOptions, dependencies: IsisCarrierDependenc
     circuitId: 1,
     codePoints: dependencies.codePoints,
     // 2³² seconds are reached in 2156.
-    startSequence: Math.max(1, Math.floor(sinceEpoch(momentOf(dependencies).wall) / 1000)),
+    startSequence: Math.max(1, Math.floor(sinceEpoch(now + toWall) / 1000)),
     seed: seedOf(dependencies),
     lsdbLimit: LSDB_LIMIT,
     lsdbBytes: LSDB_BYTES,
@@ -166,6 +169,10 @@ class RouterSideCarrier implements IsisCarrier {
 
   neighbors(): IsisNeighborState[] {
     return neighborState(this.speaker, this.options.interface, momentOf(this.dependencies));
+  }
+
+  lastUp(): number {
+    return this.speaker.lastUp + momentOf(this.dependencies).toWall;
   }
 
   database(): IsisLspState[] {

@@ -6,9 +6,9 @@ import { A, B, C, adjacency, hello, lsp } from './hostile.fixture.ts';
 import { databaseState, hostnameOf, neighborState, troubleState, unplacedPrefixes } from './show.ts';
 import { Agent, Simulation, endCon, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 
-/** The time of day when the speaker's clock shows `now`. */
-const wallOf = (now: number): number => Date.UTC(2026, 0, 1) + now;
-const neighbors = ({ speaker }: Agent, now: number) => neighborState(speaker, 'cnpd-isis', { now, wall: wallOf(now) });
+/** The time of day when the speaker's clock shows 0. */
+const ZERO = Date.UTC(2026, 0, 1);
+const neighbors = ({ speaker }: Agent, now: number) => neighborState(speaker, 'cnpd-isis', { now, toWall: ZERO });
 const database = ({ speaker }: Agent, now: number) => databaseState(speaker, now);
 const flagged = (...texts: string[]): IsisTlv => tlv236(...texts.map((text) => prefixEntry(text, [P_FLAG])));
 
@@ -31,7 +31,7 @@ describe('the neighbor', () => {
         state: 'up',
         systemId: B,
         holdTimeRemaining: 2,
-        since: new Date(wallOf(since)).toISOString(),
+        since: new Date(ZERO + since).toISOString(),
         reason,
       },
     ]);
@@ -129,7 +129,7 @@ test('without trouble each level reports none, and everything declared is placed
   const { a } = adjacency({ levels: [1, 2] });
   a.event(originate([proxied('2001:db8:7::/48')]));
   const none = { databaseFull: false, systemIdContested: false, exhausted: [] };
-  expect(troubleState(a.speaker, { now: 0, wall: 0 })).toEqual([
+  expect(troubleState(a.speaker, { now: 0, toWall: 0 })).toEqual([
     { level: 1, ...none },
     { level: 2, ...none },
   ]);

@@ -35,6 +35,7 @@ export function createSpeaker(config: SpeakerConfig, system: string, kinds = ISI
     link: undefined,
     helloAt: Infinity,
     adjacency: undefined,
+    lastUp: -Infinity,
     levels: new Map(config.levels.map((level) => [level, newLevel(level, config, kinds)])),
     inbox: { hellos: [], others: [], taken: 0 },
     kinds,

@@ -123,6 +123,8 @@ export interface Speaker {
   link: { readonly linkLocal: IpAddress } | undefined;
   helloAt: number;
   adjacency: Adjacency | undefined;
+  /** When an adjacency was up the last time, before the one that is up now; -Infinity: never. */
+  lastUp: number;
   readonly levels: ReadonlyMap<Level, LevelState>;
   readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
   /** The kinds of advertisement of this router, with their encodings. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../model/clock.ts';
 import { ManualWork } from '../../model/work.fixture.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
+import { WallTime } from '../../model/wall-time.ts';
 import { silentLog } from '../../model/log.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import { AREA_OPTIONS, OPTIONS } from './carrier.fixture.ts';
@@ -19,14 +20,15 @@ function configured(
   areas: OspfCarrierOptions['areas'],
   { wall = EPOCH + 60_000, random = 0.5, start = 0, work = new ManualWork() } = {},
 ): { content: Content; runner: OspfRunner } {
+  const clock = manualClock(start);
   return createOspfCarrier(
     { ...OPTIONS, areas },
     {
       poller: {} as Poller,
       sink: { learned: () => undefined, reachability: () => undefined, topology: () => undefined },
-      clock: manualClock(start),
+      clock,
       work,
-      wallClock: () => wall,
+      wallTime: new WallTime(clock, () => wall),
       random: () => random,
       log: silentLog,
       count: () => undefined,

@@ -75,7 +75,7 @@ const authenticationKeys = (keys: OspfAreaOptions['keys']): AuthenticationKey[] 
 
 function speakerConfig(o: OspfCarrierOptions, dependencies: OspfCarrierDependencies): SpeakerConfig {
   const { helloSeconds, deadSeconds, retransmitMs } = o;
-  const { now, wall } = momentOf(dependencies);
+  const { toWall } = momentOf(dependencies);
   return {
     version: VERSIONS[o.version],
     routerId: o.routerId,
@@ -92,7 +92,7 @@ function speakerConfig(o: OspfCarrierOptions, dependencies: OspfCarrierDependenc
     })),
     privateTypes: privateTypesOf(dependencies.codePoints),
     // Tenths of a second; the time of the clock is added to it.
-    authenticationBase: Math.max(1, Math.floor(sinceEpoch(wall - now) / 100)),
+    authenticationBase: Math.max(1, Math.floor(sinceEpoch(toWall) / 100)),
     seed: seedOf(dependencies),
     lsdbLimit: LSDB_LIMIT,
   };

@@ -103,7 +103,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       body: { kind: 'unknown', content: new Uint8Array(size) },
     }));
   const isShownFull = (a: Router, now: number): boolean =>
-    neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).databaseFull;
+    neighborState(a.speaker, a.area, 'x', 0, { now, toWall: 0 }).databaseFull;
 
   test('long LSAs: bytes are limited as well, before the exchange and after it; it is counted and shown, for as long as any may be missing', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));

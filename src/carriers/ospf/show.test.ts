@@ -70,7 +70,7 @@ describe('a neighbor', () => {
     const a = new Router(testConfig(A, OSPFV2));
     const link = new Link(a, new Router(testConfig(B, OSPFV2)));
     const shown = (at = link.now, downSince = 0) =>
-      neighborState(a.speaker, a.area, 'cnpd-ospf0', downSince, { now: at, wall: WALL });
+      neighborState(a.speaker, a.area, 'cnpd-ospf0', downSince, { now: at, toWall: WALL - at });
     return { a, link, shown };
   };
 

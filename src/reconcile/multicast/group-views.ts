@@ -70,7 +70,7 @@ function roleView(sources: GroupViewSources, { group, role, installed, state, no
       isWaiting: role === 'edge' && record?.joined === false,
       cnps: record?.cnps ?? 0n,
       copies: record?.copies ?? 0n,
-      heardAgeMs: record ? ageMs(record.heardNs, nowNs) : null,
+      heardNs: record && record.heardNs !== 0n ? record.heardNs : null,
       stalledMs: sources.stalledMs(shown, slot) ?? null,
       isExcluded: branch.excluded,
     })),

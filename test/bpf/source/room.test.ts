@@ -96,7 +96,7 @@ const hearsReceiver = (n: number): boolean => {
   expect([NEXT, DROP]).toContain(verdict);
   return verdict === NEXT;
 };
-const held = (): number[] => supervisor.holds().views.map((view) => view.flow.receiverQpn - 0x200);
+const held = (): number[] => supervisor.holds().map((view) => view.flow.receiverQpn - 0x200);
 
 test('slots: the flow that finds none is its host’s, those that are held stay so, and the next free slot is used', async () => {
   expect([hears(1), hears(2)]).toEqual([false, false]);
@@ -145,7 +145,7 @@ test('LHCNP-5.6-f: RTT_est is what STAMP measures at the port to the node, other
   const heldMs = async (n: number): Promise<number> => {
     hears(n);
     const { until: end, since } = await until('it is held', () =>
-      supervisor.holds().views.find((view) => view.flow.receiverQpn === 0x200 + n),
+      supervisor.holds().find((view) => view.flow.receiverQpn === 0x200 + n),
     );
     return end - since;
   };

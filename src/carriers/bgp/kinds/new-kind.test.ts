@@ -106,7 +106,7 @@ describe('a kind that exists only here', () => {
       colorsOf: colorsOf(other),
       counters: [...other.counters.keys()].filter((name) => /learn|characteristic/.test(name)),
     }).toEqual({ colorsOf: [], counters: [] });
-    const rows = shown(other.content, { now: other.now, wall: other.now });
+    const rows = shown(other.content, { now: other.now, toWall: 0 });
     expect(rows.map(({ status, sids, unknown }) => [status, sids, unknown])).toEqual([
       ['used', ['2001:db8:c::1'], []],
       ['used', ['2001:db8:c::1'], []],

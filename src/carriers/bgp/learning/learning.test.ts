@@ -16,7 +16,7 @@ function connected(config: ConstructorParameters<typeof Agent>[0] = {}): Agent {
   agent.connect();
   return agent;
 }
-const rows = (agent: Agent) => shown(agent.content, { now: agent.now, wall: Date.UTC(2026, 0, 1) });
+const rows = (agent: Agent) => shown(agent.content, { now: agent.now, toWall: Date.UTC(2026, 0, 1) - agent.now });
 const statuses = (agent: Agent) => rows(agent).map(({ status }) => status);
 
 describe('what a path says', () => {

@@ -26,7 +26,7 @@ function connected(config: ConstructorParameters<typeof Agent>[0] = {}): Agent {
   return agent;
 }
 const since = (agent: Agent): number[] =>
-  shown(agent.content, { now: agent.now, wall: agent.now }).map((row) => Date.parse(row.since));
+  shown(agent.content, { now: agent.now, toWall: 0 }).map((row) => Date.parse(row.since));
 
 describe('a path', () => {
   test('that is received again unchanged is not reported again, and keeps the time of the first report', () => {
@@ -60,7 +60,7 @@ describe('a path', () => {
       `${A} 2001:db8::f 0`,
       `${A} 2001:db8::f 7`,
     ]);
-    expect(shown(agent.content, { now: agent.now, wall: agent.now }).map(({ peer }) => peer)).toEqual([
+    expect(shown(agent.content, { now: agent.now, toWall: 0 }).map(({ peer }) => peer)).toEqual([
       '2001:db8::e',
       '2001:db8::f',
       '2001:db8::f',
@@ -135,7 +135,7 @@ describe('SIDs', () => {
     const agent = connected();
     const bad = { code: 65500, value: Uint8Array.of(1) };
     agent.report(route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, bad, container('2001:db8:c::1')) })));
-    expect(shown(agent.content, { now: agent.now, wall: agent.now })).toMatchObject([
+    expect(shown(agent.content, { now: agent.now, toWall: 0 })).toMatchObject([
       { status: 'used', proxy: null, sids: ['2001:db8:c::1'] },
     ]);
     expect(agent.count('characteristic.bad-length')).toBe(1);
@@ -167,7 +167,7 @@ test('what is not used is named when it is warned of: prefix, neighbor, status',
 test('a malformed private characteristic alone has no effect on the proxy', () => {
   const agent = connected();
   agent.report(route(A, path(LEAF, { nhc: nhc(LEAF, { code: 65501, value: Uint8Array.of(2, 0, 0, 0) }) })));
-  expect(shown(agent.content, { now: agent.now, wall: agent.now })).toMatchObject([{ status: 'no-characteristic' }]);
+  expect(shown(agent.content, { now: agent.now, toWall: 0 })).toMatchObject([{ status: 'no-characteristic' }]);
 });
 
 test('RFC 5065: a member AS is known from its first path on, and no news after that', () => {
@@ -206,6 +206,6 @@ describe('after the hold time', () => {
     const agent = connected();
     agent.report(route(A, flagged()), route(B, path(OTHER)));
     agent.lose();
-    expect(shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix }) => prefix)).toEqual([A]);
+    expect(shown(agent.content, { now: agent.now, toWall: 0 }).map(({ prefix }) => prefix)).toEqual([A]);
   });
 });

@@ -4,7 +4,7 @@ import { ABOUT, Agent, declaration, given, path, route, sessionOf, shown } from 
 
 const [A, B, SIX] = ['10.1.0.0/16', '10.2.0.0/16', '2001:db8:a::/48'];
 const rows = (agent: Agent): unknown[] =>
-  shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, best }) => [prefix, best]);
+  shown(agent.content, { now: agent.now, toWall: 0 }).map(({ prefix, best }) => [prefix, best]);
 
 /** How many look-ups have failed, and what was logged about it since the last call. */
 function failures(agent: Agent): [number, object[]] {

@@ -289,7 +289,7 @@ describe('what is in gobgpd', () => {
 
   test('what is shown: session and own paths', () => {
     const agent = declared();
-    const moment = () => ({ now: agent.now, wall: Date.UTC(2026, 0, 1) });
+    const moment = () => ({ now: agent.now, toWall: Date.UTC(2026, 0, 1) - agent.now });
     const session = () =>
       sessionState(agent.content, '[::1]:50051', moment(), { policy: { state: 'installed' }, silentMs: 0 });
     expect(session()).toMatchObject({

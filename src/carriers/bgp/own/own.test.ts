@@ -168,7 +168,7 @@ test('what an earlier run left is not taken out while a declaration that wants i
 
 describe('own paths as they are shown', () => {
   const rows = (agent: Agent) =>
-    shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, nextHop, proxy, since }) => [
+    shown(agent.content, { now: agent.now, toWall: 0 }).map(({ prefix, nextHop, proxy, since }) => [
       prefix,
       nextHop,
       proxy,

@@ -22,7 +22,7 @@ const declared = (agent = new Agent()): Agent => {
 };
 const since = (agent: Agent): number => Date.parse(sessionOf(agent).since);
 const shownWith = ({ content, now }: Agent, connection: Partial<Connection>) =>
-  sessionState(content, 'unix:/x', { now, wall: now }, { policy: { state: 'installed' }, silentMs: 0, ...connection });
+  sessionState(content, 'unix:/x', { now, toWall: 0 }, { policy: { state: 'installed' }, silentMs: 0, ...connection });
 
 describe('since when', () => {
   test('gobgpd cannot be used, attempts that fail do not change; nor does one that has not listed everything yet', () => {

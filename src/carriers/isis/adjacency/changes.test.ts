@@ -1,6 +1,7 @@
 // What a level sends when the adjacency comes up in it (ISO/IEC 10589 §7.3.17).
 import { expect, test } from 'vitest';
 import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
+import { AREA } from '../../../packet/isis/foreign.fixture.ts';
 import { A, adjacency, hello, lsp } from '../hostile.fixture.ts';
 import { originate, proxied, systemId } from '../simulation.fixture.ts';
 
@@ -48,4 +49,15 @@ test('a level that the neighbor stops running goes down, the other stays up', ()
   ]);
   expect(levels.map(({ lsdb }) => lsdb.byKey.has(`${A}.00-01`))).toEqual([true, true]);
   expect(levels.map(({ graph }) => graph.reachable.size)).toEqual([0, 1]);
+});
+
+test('an adjacency that is tried again was up the last time when it was lost', () => {
+  const { a, b, give, simulation } = adjacency();
+  expect(a.speaker.adjacency?.state).toBe('up');
+  b.kill();
+  const lost = simulation.now;
+  give(hello({ holdingTime: 20 }, [AREA, { kind: 'three-way-adjacency', state: 'down', circuitId: 1 }]));
+  expect([a.speaker.adjacency?.state, a.speaker.lastUp]).toEqual(['initializing', lost]);
+  simulation.run(25_000);
+  expect([a.speaker.adjacency?.state, a.speaker.lastUp]).toEqual(['down', lost]);
 });

@@ -39,6 +39,7 @@ export function changeAdjacency(s: Speaker, next: Adjacency): void {
   const previous = s.adjacency;
   const before = activeLevels(s);
   s.adjacency = next;
+  if (previous?.state === 'up') s.lastUp = s.now;
   const after = activeLevels(s);
   for (const level of before) if (!after.includes(level)) levelDown(s, s.levels.get(level)!);
   for (const level of after) if (!before.includes(level)) levelUp(s, s.levels.get(level)!);

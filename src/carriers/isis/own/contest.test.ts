@@ -11,7 +11,7 @@ import { Agent, Simulation, originate, proxied, systemId, testConfig } from '../
 const HIGHEST = 0xffffffff;
 const own = (fragment: number, fields: object = {}, pseudonode = 0): Uint8Array =>
   lsp({ lspId: { systemId: systemId(A), pseudonode, fragment }, ...fields });
-const trouble = (agent: Agent) => troubleState(agent.speaker, { now: agent.speaker.now, wall: 0 })[0]!;
+const trouble = (agent: Agent) => troubleState(agent.speaker, { now: agent.speaker.now, toWall: 0 })[0]!;
 const stored = (agent: Agent, fragment: string) => agent.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-${fragment}`);
 const many = (count: number) => Array.from({ length: count }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
 

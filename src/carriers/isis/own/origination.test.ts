@@ -217,7 +217,8 @@ describe('an LSP with our system ID', () => {
     const scene = adjacency();
     scene.a.event(originate(many(1)));
     scene.simulation.run(1000);
-    const exhausted = () => troubleState(scene.a.speaker, { now: scene.simulation.now, wall: 0 })[0]!.exhausted.length;
+    const exhausted = () =>
+      troubleState(scene.a.speaker, { now: scene.simulation.now, toWall: 0 })[0]!.exhausted.length;
     scene.give(ours(1, { sequence: HIGHEST - 1 }));
     scene.simulation.run(1000);
     expect({ stored: stored(scene, '01'), exhausted: exhausted() }).toMatchObject({

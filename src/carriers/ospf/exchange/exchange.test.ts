@@ -38,7 +38,7 @@ const description = (rest: Partial<DatabaseDescription>, version: OspfVersion): 
 
 /** What is shown of a link without a neighbor. */
 const reason = (router: Router): string =>
-  neighborState(router.speaker, router.area, 'cnpd-ospf0', 0, { now: 0, wall: 0 }).reason;
+  neighborState(router.speaker, router.area, 'cnpd-ospf0', 0, { now: 0, toWall: 0 }).reason;
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const header = (rest: Partial<LsaHeader>): LsaHeader => ({
@@ -207,7 +207,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   test('the state of a neighbor in a disagreement about the MTU shows what it takes, not that it takes nothing', () => {
     const { a, link } = pair(version, { mtu: 1400 }, {});
     link.run(20_000);
-    const shown = neighborState(a.speaker, a.area, 'cnpd-ospf0', 0, { now: link.now, wall: link.now });
+    const shown = neighborState(a.speaker, a.area, 'cnpd-ospf0', 0, { now: link.now, toWall: 0 });
     expect(shown).toMatchObject({ state: 'ex-start', mtu: 1500, takesOpaque: true });
   });
 

@@ -55,7 +55,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       (lsa) => lsa.own && lsa.type === type && lsa.lsId === lsId && lsa.length === 28,
     )?.sequence;
   const isNotified = (a: Router, now: number): boolean =>
-    neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).routerIdContested;
+    neighborState(a.speaker, a.area, 'x', 0, { now, toWall: 0 }).routerIdContested;
 
   test('one that is forged once or twice is outbid after MinLSArrival, and no alarm is raised', () => {
     const { a, link } = full(1);

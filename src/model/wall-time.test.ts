@@ -20,3 +20,25 @@ test('the offset to the time of day stays constant until the time is set', () =>
     expect(time.offset()).toBe(49_000);
   }
 });
+
+test('a process that waits between the two readings shows what it did', () => {
+  let at = 1000;
+  let wait = 0;
+  const time = new WallTime({ now: () => at }, () => 49_000 + (at += wait));
+  expect(time.offset()).toBe(49_000);
+  wait = 51;
+  expect(time.offset()).toBe(49_000);
+  wait = 0;
+  expect(time.offset()).toBe(49_000);
+});
+
+test('a moment is always shown alike, whatever lies between the readings of the two clocks', () => {
+  let at = 1000;
+  const time = new WallTime({ now: () => at }, () => 1_700_000_000_000.4 + at + Math.random());
+  const shown = new Set<string>();
+  for (let i = 0; i < 200; i++) {
+    at += 1 / 3;
+    shown.add(time.iso(500.0001));
+  }
+  expect(shown.size).toBe(1);
+});
