@@ -46,6 +46,7 @@ class FakeDataplane implements FlowControlDataplane {
   /** Classes that were read one by one. */
   counted = 0;
   onRemoved = (): void => {};
+  onRead = (): void => {};
   #isFull = false;
   readonly #note = (...call: unknown[]): Promise<void> => {
     this.calls.push(call);
@@ -81,6 +82,7 @@ class FakeDataplane implements FlowControlDataplane {
   setPortHeld = (ifindex: number, bytes: number, entered: bigint): void =>
     void this.#note('held', ifindex, bytes, entered);
   queueBytes = (ifindex: number): number => {
+    this.onRead();
     if (this.fails) throw new Error('no such queue');
     return this.queue.get(ifindex) ?? 0;
   };
@@ -151,6 +153,17 @@ describe('FCN-4.1.2-a: a filled queue', () => {
     find({ egress: EGRESS, traffic: OTHER_SERVICE });
     await pass(3);
     expect(pauses()).toEqual([10, undefined]);
+  });
+  test('is asked for again in time also by an agent that has to wait for a processor at each look', async () => {
+    dataplane.queue.set(WATCHED, 120_000);
+    dataplane.onRead = () => clock.advance(2);
+    find();
+    await pass(60);
+    dataplane.queue.set(WATCHED, 0);
+    await pass(10);
+    expect(pauses().length).toBeGreaterThan(8);
+    expect(pauses().at(-1)).toBeUndefined();
+    expect(counts).not.toHaveProperty('flow-control.look-failed');
   });
   test('of a port that is not watched asks nobody', () => {
     find({ egress: WATCHED + 1 });

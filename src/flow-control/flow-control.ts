@@ -53,8 +53,13 @@ interface FlowControlDependencies {
 
 /** Queues are looked at this often, while there is anything to pause or to let go on … */
 const LOOK_MS = 2;
-/** … but for no more than a tenth of the time. */
+/** … but for no more than a tenth of the time … */
 const REST = 9;
+/**
+ * … unless what was asked for would end meanwhile: then for half of the time at most. A look takes longer also when the
+ * process has to wait for a processor.
+ */
+const restAfter = (took: number, pauseMs: number): number => Math.min(REST * took, Math.max(took, pauseMs / 4));
 /** What goes wrong is logged this often; all is counted. */
 const LOG_MS = 1000;
 
@@ -223,7 +228,8 @@ export class FlowControl {
       this.#failed(error); // the kernel has refused a change of the maps
     }
     this.#isLooking = false;
-    this.#restUntil = this.#now() + REST * (this.#now() - start);
+    const end = this.#now();
+    this.#restUntil = end + restAfter(end - start, this.#settings.asked.pauseMs);
     this.#lookSoon();
   }
 
