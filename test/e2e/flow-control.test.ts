@@ -27,7 +27,7 @@ const routerOf = (name: 'leaf' | 'p'): object => ({ router: (base(name) as { rou
 const p = (more: object = {}): object => ({
   ...routerOf('p'),
   'flow-control': {
-    ...{ mode: 'flow', interfaces: ['eth1'], pause: '2s', 'longest-pause': '2s', watchdog: '60s' },
+    ...{ mode: 'flow', interfaces: ['eth1'], pause: '1s', 'longest-pause': '1s', watchdog: '60s' },
     watch: [{ interface: 'eth2', 'pause-above': '40kB', 'resume-below': '10kB' }],
     ...more,
   },
@@ -110,7 +110,7 @@ test('FCN-4.1-a, FCN-4.1.2-a, FCN-4.1.2-c, FCN-4.1.2-e: leaf halts the flow that
   const [asked] = arnsIn(atLeaf.packets);
   expect(asked).toMatchObject({
     ...{ hopLimit: 255, trafficClass: 0xc0, checksum: 'valid' },
-    arn: { type: 'congestion', flow: tupleOf(flow), pauseUs: 2_000_000 },
+    arn: { type: 'congestion', flow: tupleOf(flow), pauseUs: 1_000_000 },
   });
   expect(isLinkLocal(asked!.source)).toBe(true);
   expect(await line.p.get('flow-control', 'asked')).toMatchObject([
