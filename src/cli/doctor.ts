@@ -1,7 +1,14 @@
 // `cnpctl doctor`: everything that cnpd needs here, what is missing, and the command that fixes it. A running cnpd
 // knows the kernel, its ports and its paths; without one they are checked here. The routing suite and gobgpd are
 // asked in either case.
-import { RUNNING, checkOriginated, notRunning, problemCheck } from '../diagnosis/running.ts';
+import {
+  type InForce,
+  RUNNING,
+  checkInForce,
+  checkOriginated,
+  notRunning,
+  problemCheck,
+} from '../diagnosis/running.ts';
 import type { BgpSessionState } from '../model/carrier-state.ts';
 import type { Check, Problem } from '../model/problem.ts';
 import { NorthboundError } from '../northbound/client.ts';
@@ -13,7 +20,7 @@ import { printable } from './table.ts';
 
 interface Status {
   readonly problems?: readonly (Omit<Problem, 'code'> & { readonly code?: string })[];
-  readonly intent: { readonly file: string };
+  readonly intent: InForce;
 }
 
 export interface DoctorOptions extends FrrPlace {
@@ -76,6 +83,7 @@ async function examine(context: Context, { config, vtyDir, vtysh }: DoctorOption
   }
   return [
     ...items,
+    ...(status && config === undefined ? checkInForce(status.intent) : []),
     ...(await context.examine(config ?? status?.intent.file ?? CONFIG_FILE, {
       kernel: status === undefined,
       ...(roots === undefined ? {} : { roots }),

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectNorthbound } from '../northbound/client.ts';
+import { endWithOutput } from '../daemon/standard-streams.ts';
 import { VERSION } from '../daemon/version.ts';
 import type { CliDependencies } from './context.ts';
 import { openRemote } from './open-remote.ts';
@@ -10,12 +11,7 @@ import { runCnpctl } from './program.ts';
 /** grpc-js gives Node.js an address as the name in TLS. Node.js would warn of it, and checks the certificate for it. */
 process.noDeprecation = true;
 
-/** Who reads only the first lines (`| head`) closes the pipe: no error. */
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-}
+endWithOutput('cnpctl');
 
 const writers = {
   out: (text: string) => void process.stdout.write(text),

@@ -402,9 +402,34 @@ describe('cnpctl doctor', () => {
     ];
   };
 
+  /** What is in force is what the file says. */
+  const ofTheFile = (): ReturnType<typeof exampleState> => {
+    const state = exampleState();
+    const { confirmBy: _, ...intent } = state.status.intent;
+    state.status = { ...state.status, intent: { ...intent, persistent: true } };
+    return state;
+  };
+
+  test('a file that is not in force is examined with a warning, unless it was named', async () => {
+    const [file, until] = ['/etc/cnpd/cnpd.yaml', '2026-11-20T12:01:00.000Z'];
+    const warnings = async (line: string, state = exampleState()): Promise<unknown[]> => {
+      const { out } = await run(`${line} -o json`, fakeCnpd(state));
+      return (JSON.parse(out) as { items: Check[] }).items.filter(({ id }) => id === 'config.in-force');
+    };
+    const trial = `the configuration in force is another, one on trial until ${until}; what follows is about ${file}`;
+    expect(await warnings('doctor')).toMatchObject([{ state: 'warning', problem: trial }]);
+    expect(await warnings('doctor -c /x.yaml')).toEqual([]);
+    expect(await warnings('doctor', ofTheFile())).toEqual([]);
+    const temporary = exampleState();
+    delete temporary.status.intent.confirmBy;
+    expect(await warnings('doctor', temporary)).toMatchObject([
+      { problem: expect.stringContaining('a temporary one') },
+    ]);
+  });
+
   test('with cnpd: its problems, and FRR for the file in force', async () => {
     asked.length = 0;
-    const { code, out } = await run('doctor', undefined, { examine });
+    const { code, out } = await run('doctor', fakeCnpd(ofTheFile()), { examine });
     expect(code).toBe(1);
     expect(asked).toEqual([['/etc/cnpd/cnpd.yaml', { kernel: false, roots: ['2001:db8:aa::1'] }]]);
     expect(out.split('\n')).toEqual([
@@ -440,14 +465,14 @@ describe('cnpctl doctor', () => {
   });
 
   test('nothing missing is exit code 0', async () => {
-    const state = exampleState();
+    const state = ofTheFile();
     state.status.problems = [];
     state.bgp.session = [];
     expect(await run('doctor', fakeCnpd(state))).toMatchObject({ code: 0, out: 'ok       cnpd: cnpd runs\n' });
   });
 
   test('a warning is shown and is no fault', async () => {
-    const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
+    const state = { ...ofTheFile(), bgp: { session: [], peers: [], paths: [] } };
     state.status.problems = [];
     const { code, out } = await run('doctor', fakeCnpd(state), {
       examine: async () => [{ id: 'x', claim: 'y', state: 'warning', problem: 'perhaps', remedy: 'look' }],
@@ -457,7 +482,7 @@ describe('cnpctl doctor', () => {
 
   test('paths of cnpd’s that gobgpd does not have: how many, and whether they are on their way', async () => {
     const printed = async (session: object): Promise<{ code: number; out: string }> => {
-      const state = exampleState();
+      const state = ofTheFile();
       state.status.problems = [];
       state.bgp.session = [{ ...state.bgp.session[0]!, originated: 0, wanted: 2, ...session }];
       return run('doctor', fakeCnpd(state));
@@ -474,7 +499,7 @@ describe('cnpctl doctor', () => {
 
   test('-o json holds what is to be shown and nothing else of an item', async () => {
     const withSecret = async () => [{ id: 'x', claim: 'y', state: 'missing' as const, lines: [{ secret: 'hush' }] }];
-    const { out } = await run('doctor -o json', undefined, { examine: withSecret });
+    const { out } = await run('doctor -o json', fakeCnpd(ofTheFile()), { examine: withSecret });
     expect(JSON.parse(out)).toMatchObject({
       ok: false,
       items: [

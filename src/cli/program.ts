@@ -138,7 +138,7 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
     .description('what is missing for cnpd to work here, and the command that fixes it')
     .option(
       '-c, --config <file>',
-      'cnpd.yaml to check the routing suite against; its cnpd is asked unless --socket names another (default: the one in force)',
+      'cnpd.yaml to check the routing suite against; its cnpd is asked unless --socket names another (default: the one of the running cnpd)',
     )
     .option('--vty-dir <dir>', "directory of FRR's vty sockets (default: /var/run/frr)")
     .option('--vtysh <path>', "FRR's vtysh, for the commands shown (default: the one on the search path)")

@@ -16,6 +16,7 @@ import { createLogging } from './logging.ts';
 import { dropPrivileges, mayDrop } from './privileges.ts';
 import { type RunOptions, cnpdProgram } from './program.ts';
 import { type ServiceManager, serviceManager } from './service-manager.ts';
+import { endWithOutput } from './standard-streams.ts';
 import { untilTransfersPause } from './transfers.ts';
 import { VERSION } from './version.ts';
 
@@ -186,5 +187,7 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 keepInspectorShut();
+// The daemon's log takes another way: it outlives whoever reads that.
+endWithOutput('cnpd');
 /** The exit code; src/setup/start.mjs awaits it. */
 export const status: Promise<number> = main(process.argv.slice(2));
