@@ -153,6 +153,17 @@ describe('cnpctl --target', () => {
     expect(await asked(line)).toMatchObject({ code: 2, tcp: undefined, err: expect.stringMatching(message) });
   });
 
+  test('a key of another certificate: the files are named, and nothing is sent', async () => {
+    const connect = (): never => {
+      throw new Error('key values mismatch');
+    };
+    const { code, err } = await run(`--target leaf1:9339 ${TLS} show proxies`, undefined, {
+      connect,
+      readFile: (p) => p,
+    });
+    expect([code, err]).toEqual([4, 'cnpctl: ca, cert, key: no certificates with their key: key values mismatch\n']);
+  });
+
   test('a file that cannot be read is named', async () => {
     const { code, err } = await asked('--target leaf1:9339 --tls-ca none --tls-cert b --tls-key c show proxies');
     expect([code, err]).toEqual([4, 'cnpctl: none: cannot be read\n']);

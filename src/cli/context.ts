@@ -102,13 +102,27 @@ export function usage(context: Pick<CliDependencies, 'err'>, text: string): Exit
 }
 
 /** Runs with a connection and closes it. @throws NorthboundError */
+/** Certificates and key are looked at before anything is sent. */
+function reached<T>({ tlsCa, tlsCert, tlsKey }: TargetOptions, connect: () => T): T {
+  try {
+    return connect();
+  } catch (error) {
+    if (tlsKey === undefined) throw error;
+    throw new Error(`${tlsCa}, ${tlsCert}, ${tlsKey}: no certificates with their key: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
 export async function withCnpd<T>(
   { connect, options, readFile }: Context,
   run: (client: NorthboundClient) => Promise<T>,
 ): Promise<T> {
   const tcp = tcpOf(options, readFile);
   const { socket, mainSocket } = options;
-  const client = connect({ socket, mainSocket, ...(tcp && { tcp }), timeoutMs: options.timeout * 1000 });
+  const client = reached(options, () =>
+    connect({ socket, mainSocket, ...(tcp && { tcp }), timeoutMs: options.timeout * 1000 }),
+  );
   try {
     return await run(client);
   } finally {

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +45,15 @@ test('standard input; one invalid file among valid ones counts', async () => {
   expect(isValid).toBe(false);
   expect(out).toContain('good.yaml: ok');
   expect(err).toMatch(/^standard input:1:\d+: router\.nmae: /);
+});
+
+test('a pipe, as of `<(command)` in a shell; no more of it than a file may have', async () => {
+  execFileSync('mkfifo', [at('pipe')]);
+  const [{ isValid, out }] = await Promise.all([check([at('pipe')]), writeFile(at('pipe'), 'router: { name: r1 }\n')]);
+  expect([isValid, out]).toEqual([true, `${at('pipe')}: ok\n`]);
+  const endless = writeFile(at('pipe'), '#'.repeat(12 * 1024 * 1024)).catch(({ code }: NodeJS.ErrnoException) => code);
+  const { err } = await check([at('pipe')]);
+  expect([err, await endless]).toEqual([expect.stringMatching(/pipe: more than 8388608 bytes/), 'EPIPE']);
 });
 
 test('JSON has each file with its errors and notes', async () => {

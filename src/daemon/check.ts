@@ -1,6 +1,5 @@
 // `cnpd check` and `cnpctl check`: validates files, and notes what a valid one promises and cannot keep.
-import { statSync } from 'node:fs';
-import { text as textOf } from 'node:stream/consumers';
+import { createReadStream, statSync } from 'node:fs';
 import { groupSizeNotes } from '../diagnosis/group-sizes.ts';
 import { type PathState, missingFileNotes } from '../diagnosis/missing-files.ts';
 import { notifierNotes } from '../diagnosis/notifiers.ts';
@@ -9,6 +8,7 @@ import { uselessNotes } from '../diagnosis/useless.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Result } from '../model/result.ts';
+import { MAX_FILE_BYTES } from '../intent/yaml-limits.ts';
 import { type Config, type IntentRefusal, readConfig, readIntentFile } from './intent-file.ts';
 
 export interface CheckOptions {
@@ -43,13 +43,33 @@ export async function checkFiles(files: readonly string[], options: CheckOptions
   const results: object[] = [];
   let isValid = true;
   for (const file of files) {
-    const read = file === STDIN ? readConfig(await stdin(), 'standard input') : readIntentFile(file);
+    const read = await readFrom(file, stdin);
     isValid &&= read.ok;
     if (output === 'json') results.push(asJson(file, read));
     else report(file, read, options);
   }
   if (output === 'json') out(`${JSON.stringify(results, null, 2)}\n`);
   return isValid;
+}
+
+async function readFrom(file: string, stdin: () => Promise<string>): Promise<Result<Config, IntentRefusal>> {
+  if (file === STDIN) return readConfig(await stdin(), 'standard input');
+  // As of `<(command)` in a shell. A daemon does not wait for who writes into a pipe.
+  return isPipe(file) ? readConfig(await textOf(createReadStream(file)), file) : readIntentFile(file);
+}
+
+const isPipe = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFIFO() ?? false;
+
+/** No more than shows that it is too much. */
+async function textOf(stream: AsyncIterable<Buffer | string>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    if ((length += bytes.length) > MAX_FILE_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 const asJson = (file: string, read: Result<Config, IntentRefusal>): object =>
