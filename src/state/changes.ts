@@ -191,9 +191,10 @@ function noteKnown(batches: NonNullable<ReturnType<SenderProxies['since']>>, tal
 const MOST_SHOWN = 120;
 const cut = (text: string): string => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
 
-/** `id` is in the key, `kind` too. */
+/** `id` and `kind` are in the key; sentences for operators follow from what is compared. */
+const APART = new Set(['id', 'kind', 'explanation']);
 const fields = (object: object): [string, unknown][] =>
-  Object.entries(object).filter(([name, value]) => name !== 'id' && name !== 'kind' && value !== undefined);
+  Object.entries(object).filter(([name, value]) => !APART.has(name) && value !== undefined);
 
 const fieldsOf = (object: object): string[] => fields(object).map(([name, value]) => `${kebab(name)} ${shown(value)}`);
 
