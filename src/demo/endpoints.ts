@@ -34,13 +34,10 @@ function follow(child: ChildProcess, name: string): Endpoint {
   });
   const ended = new Promise<number>((done) => {
     child.on('error', (error) => (stderr += error.message));
-    child.on('close', (code) => {
-      for (const w of waiting)
-        w.failed(
-          new Error(
-            `${name} ended without saying ${w.event}: ${stderr.slice(-500) || JSON.stringify(events.at(-2) ?? {})}`,
-          ),
-        );
+    child.on('close', (code, signal) => {
+      const how = signal === null ? `with code ${code}` : `by ${signal}`;
+      const last = stderr.slice(-500) || (events.length > 0 ? JSON.stringify(events.at(-1)) : 'it printed nothing');
+      for (const w of waiting) w.failed(new Error(`${name} ended ${how} without saying ${w.event}: ${last}`));
       done(code ?? 1);
     });
   });

@@ -46,7 +46,7 @@ test('the headline has of queue and settling what is less, names overlaps, and c
       }),
     ]);
   const text = headline([...run('cnpd', 150_000, 80), ...run('receiver', 340_000, 80)]);
-  expect(text).toContain('reaches the sender at most 1.0 ms after');
+  expect(text).toContain('reaches the sender, in the median, at most 1.0 ms after');
   expect(text).toContain('That of the receiver takes 33.0 ms. The queue peaks at 150 kB instead of 340 kB.');
   expect(text).not.toContain('settled');
   const overlapping = [

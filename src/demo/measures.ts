@@ -60,6 +60,8 @@ const NAMES: Readonly<Record<Mode, string>> = {
 const atMost = (runs: readonly DemoRun[], { median }: Spread): string =>
   `${runs.some(({ feedbackIsBound }) => feedbackIsBound) ? 'at most ' : ''}${ms(median)}`;
 
+const between = ({ least, most }: Spread): string => (least === most ? '' : ` (${least.toFixed(1)} to ${ms(most)})`);
+
 /**
  * What cnpd does for the sender, against a receiver that sends CNPs as often as network cards do. Undefined when a run
  * has no feedback to compare.
@@ -75,8 +77,9 @@ export function headline(runs: readonly DemoRun[]): string | undefined {
     return [`${sentence} ${text(left.median)} instead of ${text(right.median)}${doubt}.`];
   };
   return [
-    `With cnpd the first notification reaches the sender ${atMost(cnpd, mine)} after the queue has grown too deep. ` +
-      `That of the receiver takes ${atMost(other, theirs)}.`,
+    'With cnpd the first notification reaches the sender, in the median, ' +
+      `${atMost(cnpd, mine)} after the queue has grown too deep${between(mine)}. ` +
+      `That of the receiver takes ${atMost(other, theirs)}${between(theirs)}.`,
     ...less(peakQueue, kilobytes, 'The queue peaks at'),
     ...less(settled, ms, 'It has settled after'),
   ].join(' ');
