@@ -16,10 +16,10 @@ import {
   type RestartGroupRequest,
   RestartGroupResponseSchema,
 } from './gen/cnpd/v1/control_pb.js';
-import { type Caller, handle, unary } from './grpc.ts';
+import { type Caller, handle, served } from './grpc.ts';
 import { logLevelsHandler } from './log-levels.ts';
 import { recordHandler } from './record.ts';
-import type { Access, ControlCall } from './rights.ts';
+import type { Access, Certificate, ControlCall } from './rights.ts';
 import { RpcError, refusal } from './rpc-error.ts';
 
 const { method } = Control;
@@ -44,6 +44,15 @@ const RECORD_STATUS = { name: 'Record', what: 'read', path: ['cnpd', 'status'] }
 
 type Name = keyof typeof CALLS;
 
+/** Before the request is read. @param name of the method @throws RpcError PERMISSION_DENIED */
+export function checkControlCaller(name: string, access: Access, certificate: Certificate): void {
+  const call = Object.values(CALLS).find((one) => one.name === name);
+  access.checkCaller('any', certificate);
+  // Of Record it depends on the request.
+  if (call && call.name !== RECORD_STATUS.name) access.checkControl(call, certificate);
+  else access.checkCaller('read', certificate);
+}
+
 /** However many ask: those who wait share one reload. */
 export function addControl(grpc: GrpcServer, access: Access, dependencies: NorthboundDependencies): void {
   const { actions } = dependencies;
@@ -56,16 +65,16 @@ export function addControl(grpc: GrpcServer, access: Access, dependencies: North
   const { reload, plan, configuration, apply, confirm, rollback } = configHandlers(actions);
   grpc.addService(
     {
-      reload: unary(method.reload),
-      plan: unary(method.plan),
-      configuration: unary(method.configuration),
-      apply: unary(method.apply),
-      confirm: unary(method.confirm),
-      rollback: unary(method.rollback),
-      restartGroup: unary(method.restartGroup),
-      release: unary(method.release),
-      logLevels: unary(method.logLevels),
-      record: unary(method.record),
+      reload: served(method.reload),
+      plan: served(method.plan),
+      configuration: served(method.configuration),
+      apply: served(method.apply),
+      confirm: served(method.confirm),
+      rollback: served(method.rollback),
+      restartGroup: served(method.restartGroup),
+      release: served(method.release),
+      logLevels: served(method.logLevels),
+      record: served(method.record),
     },
     {
       reload: handle(method.reload, checked('reload', reload), dependencies),

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../../test/support/until.ts';
 import { silentLog } from '../model/log.ts';
 import { gNMI } from './gen/gnmi/gnmi_pb.js';
-import { handle, unary } from './grpc.ts';
+import { handle, served } from './grpc.ts';
 import { UnreadAnswers } from './unread.ts';
 
 /** Calls Get, whose answers have a megabyte, and takes a kilobyte of each. */
@@ -19,7 +19,7 @@ async function slowClient(reporting: Partial<Parameters<typeof handle>[2]>, unre
   const method = gNMI.method.get;
   const answer = async () => Buffer.alloc(1 << 20);
   const dependencies = { log: silentLog, count: () => undefined, ...reporting };
-  server.addService({ get: unary(method) }, { get: handle(method, answer, dependencies, unreadMs) });
+  server.addService({ get: served(method) }, { get: handle(method, answer, dependencies, unreadMs) });
   await new Promise<void>((resolve, reject) =>
     server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) =>
       error ? reject(error) : resolve(),
@@ -93,7 +93,7 @@ test('an answer that gRPC does not take ends the call, and is counted and logged
   const log = { ...silentLog, error: (_: object, text: string) => void logged.push(text) } as typeof silentLog;
   const closed: number[] = [];
   const call = {
-    request: {},
+    request: Buffer.alloc(0),
     getAuthContext: () => ({}),
     call: { stream: { setTimeout: () => undefined, close: (code: number) => void closed.push(code) } },
   };

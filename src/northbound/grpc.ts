@@ -15,6 +15,7 @@ import { type handleUnaryCall, type MethodDefinition, type ServerUnaryCall, stat
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { clip } from './paths.ts';
+import { Decoding } from './decoding.ts';
 import { RpcError } from './rpc-error.ts';
 import type { UnreadAnswers } from './unread.ts';
 
@@ -23,7 +24,7 @@ type Answer<O extends DescMessage> = MessageShape<O> | Buffer;
 
 const bytes = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
-/** The method as grpc-js wants it. */
+/** The method as grpc-js wants it of a client. */
 export const unary = <I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
 ): MethodDefinition<MessageShape<I>, Answer<O>> => definition(method, false);
@@ -31,6 +32,15 @@ export const unary = <I extends DescMessage, O extends DescMessage>(
 export const bidirectional = <I extends DescMessage, O extends DescMessage>(
   method: DescMethodBiDiStreaming<I, O>,
 ): MethodDefinition<MessageShape<I>, Answer<O>> => definition(method, true);
+
+/** The method as grpc-js wants it of a server: it hands over requests as they came, which are decoded in a line. */
+export const served = <I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O> | DescMethodBiDiStreaming<I, O>,
+): MethodDefinition<Buffer, Answer<O>> => ({
+  ...definition(method, method.methodKind !== 'unary'),
+  requestSerialize: (encoded: Buffer) => encoded,
+  requestDeserialize: (encoded) => encoded,
+});
 
 function definition<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O> | DescMethodBiDiStreaming<I, O>,
@@ -58,6 +68,8 @@ interface Reporting {
 interface Replying extends Reporting {
   /** Absent: the answers of this method are small. */
   readonly unread?: UnreadAnswers | undefined;
+  /** See `decode`. */
+  readonly mostFields?: number;
 }
 
 /** Who calls, and for how long. */
@@ -65,6 +77,9 @@ export interface Caller {
   readonly cancelled: Cancelled;
   readonly certificate: PeerCertificate | undefined;
 }
+
+/** Of all calls of this process. */
+export const decoding = new Decoding();
 
 export const certificateOf = (call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>) =>
   call.getAuthContext().sslPeerCertificate;
@@ -93,10 +108,13 @@ export function handle<I extends DescMessage, O extends DescMessage>(
   run: (request: MessageShape<I>, caller: Caller) => Promise<Answer<O>>,
   reporting: Replying,
   unreadMs = UNREAD_MS,
-): handleUnaryCall<MessageShape<I>, Answer<O>> {
-  return (call: ServerUnaryCall<MessageShape<I>, Answer<O>>, reply) => {
+): handleUnaryCall<Buffer, Answer<O>> {
+  return (call: ServerUnaryCall<Buffer, Answer<O>>, reply) => {
     reporting.count(`northbound.call.${method.name.toLowerCase()}`);
-    run(call.request, { cancelled: () => call.cancelled, certificate: certificateOf(call) })
+    const caller = { cancelled: () => call.cancelled, certificate: certificateOf(call) };
+    decoding
+      .decode(method.input, call.request, { most: reporting.mostFields, isOver: caller.cancelled })
+      .then((request) => run(request, caller))
       .then((answer) => {
         const stream = http2StreamOf(call);
         if (stream && Buffer.isBuffer(answer)) reporting.unread?.hold(answer.length, stream);
@@ -120,7 +138,8 @@ export function handle<I extends DescMessage, O extends DescMessage>(
  * read; tests hold that it is there.
  */
 const http2StreamOf = (call: object): ServerHttp2Stream | undefined =>
-  (call as { readonly call?: { readonly stream?: ServerHttp2Stream } }).call?.stream;
+  (call as { readonly call?: { readonly nextCall?: { readonly stream?: ServerHttp2Stream } } }).call?.nextCall
+    ?.stream ?? (call as { readonly call?: { readonly stream?: ServerHttp2Stream } }).call?.stream;
 
 /** Ends the call at once, whether its client reads or not. */
 export const cutOff = (call: object): void => http2StreamOf(call)?.close(constants.NGHTTP2_CANCEL);

@@ -19,6 +19,8 @@ export interface ControlCall {
 }
 
 export interface Access {
+  /** Before the request is read: whether this client may call anything of this kind. @throws RpcError */
+  checkCaller(what: 'any' | 'read' | 'write', certificate: Certificate): void;
   /** Whether Set is served at all, and to this client. @throws RpcError PERMISSION_DENIED */
   checkSet(certificate: Certificate): void;
   /** @throws RpcError PERMISSION_DENIED */
@@ -56,6 +58,7 @@ export function unixAccess(role: SocketRole, reading: string): Access {
     if (role !== needed) throw denied(what, needed);
   };
   return {
+    checkCaller: () => undefined,
     checkRead: () => undefined,
     checkSet: () => {
       if (role === 'read') throw denied('Set is served', 'set', 'config');
@@ -73,6 +76,9 @@ export function unixAccess(role: SocketRole, reading: string): Access {
 
 /** Without TLS: everybody reads, nobody changes. */
 export const plaintextAccess: Access = {
+  checkCaller: (what) => {
+    if (what === 'write') refuseWithoutTls();
+  },
   checkRead: () => undefined,
   checkWrite: () => refuseWithoutTls(),
   checkSet: () => refuseWithoutTls(),
@@ -105,6 +111,12 @@ export function certificateAccess(rights: readonly Right[]): Access {
     throw new RpcError('PERMISSION_DENIED', `/${steps.map(({ name }) => name).join('/')}: ${who} may ${what} ${may}`);
   };
   return {
+    checkCaller: (what, certificate) => {
+      checkExpiry(certificate);
+      if (what === 'any') return;
+      const { who, allowed } = allowedTo(what, certificate);
+      if (allowed.length === 0) throw new RpcError('PERMISSION_DENIED', `${who} may ${what} nothing`);
+    },
     // Before the paths of a request are read.
     checkSet: (certificate) => {
       const { who, allowed } = allowedTo('write', certificate);
@@ -114,6 +126,17 @@ export function certificateAccess(rights: readonly Right[]): Access {
     checkRead: (path, certificate) => check('read', path, certificate),
     checkWrite: (path, certificate) => check('write', path, certificate),
   };
+}
+
+/** When a certificate ends, milliseconds since 1970. */
+export const expiryOf = (certificate: Certificate): number =>
+  certificate === undefined ? Infinity : Date.parse(certificate.valid_to);
+
+/** A connection may be older than the end of its certificate. @throws RpcError UNAUTHENTICATED */
+function checkExpiry(certificate: Certificate): void {
+  // Not a number: not a date that could be compared.
+  if (Date.now() < expiryOf(certificate)) return;
+  throw new RpcError('UNAUTHENTICATED', `the certificate has expired: ${clip(certificate?.valid_to ?? '')}`);
 }
 
 /** A wildcard in place of a name of the right reaches beyond it. */

@@ -12,6 +12,8 @@ type RpcCode =
   | 'PERMISSION_DENIED'
   | 'UNAVAILABLE'
   | 'CANCELLED'
+  | 'UNAUTHENTICATED'
+  | 'DEADLINE_EXCEEDED'
   | 'INTERNAL';
 
 export class RpcError extends Error {

@@ -3,11 +3,13 @@
 // may declare members of groups need not be allowed to change the configuration.
 import type { Server as Listener, Socket } from 'node:net';
 import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
-import { addControl } from './control.ts';
+import { addControl, checkControlCaller } from './control.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
-import { SOCKETS, type SocketRole, unixAccess } from './rights.ts';
+import { type CheckCaller, intake } from './intake.ts';
+import { type Access, SOCKETS, type SocketRole, unixAccess } from './rights.ts';
 import { addGnmi } from './services.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
+import { Sources } from './sources.ts';
 import { type TcpSettings, listenTcp, tcpAccess } from './tcp.ts';
 
 interface NorthboundOptions {
@@ -54,8 +56,28 @@ const GRPC_OPTIONS = {
 /** Default of `maxAnswerBytes`: about 200,000 sender prefixes in JSON. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-const grpcServer = (maxRequestBytes: number): GrpcServer =>
-  new GrpcServer({ ...GRPC_OPTIONS, 'grpc.max_receive_message_length': maxRequestBytes });
+const grpcServer = (maxRequestBytes: number, access: Access, { log, count }: NorthboundDependencies): GrpcServer =>
+  new GrpcServer({
+    ...GRPC_OPTIONS,
+    'grpc.max_receive_message_length': maxRequestBytes,
+    interceptors: [intake({ check: checkCaller(access), log, count })],
+  });
+
+const WHAT: Readonly<Record<string, 'any' | 'read' | 'write'>> = {
+  '/gnmi.gNMI/Capabilities': 'any',
+  '/gnmi.gNMI/Get': 'read',
+  '/gnmi.gNMI/Subscribe': 'read',
+};
+
+const checkCaller =
+  (access: Access): CheckCaller =>
+  (method, certificate) => {
+    const what = WHAT[method];
+    if (what !== undefined) return access.checkCaller(what, certificate);
+    access.checkCaller('any', certificate);
+    if (method === '/gnmi.gNMI/Set') access.checkSet(certificate);
+    else checkControlCaller(method.slice(method.lastIndexOf('/') + 1), access, certificate);
+  };
 
 /** @throws SocketError when the socket cannot be had. */
 export async function startNorthbound(
@@ -64,8 +86,8 @@ export async function startNorthbound(
 ): Promise<Northbound> {
   const { group, role = 'read', maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const socket = SOCKETS[role](options.socket);
-  const grpc = grpcServer(MAX_BYTES[role]);
   const access = unixAccess(role, options.socket);
+  const grpc = grpcServer(MAX_BYTES[role], access, dependencies);
   addGnmi(grpc, { access, maxAnswerBytes }, dependencies);
   addControl(grpc, access, dependencies);
   const connections = new Connections(grpc, dependencies);
@@ -87,8 +109,9 @@ export async function startTcpNorthbound(
   dependencies: NorthboundDependencies,
   handshakeMs = SILENT_MS,
 ): Promise<Pick<Northbound, 'close'>> {
-  const grpc = grpcServer(settings.rights.some(({ write }) => write.length > 0) ? MAX_SET_BYTES : MAX_REQUEST_BYTES);
   const access = tcpAccess(settings);
+  const mayWrite = settings.rights.some(({ write }) => write.length > 0);
+  const grpc = grpcServer(mayWrite ? MAX_SET_BYTES : MAX_REQUEST_BYTES, access, dependencies);
   addGnmi(grpc, { access, maxAnswerBytes: MAX_ANSWER_BYTES }, dependencies);
   addControl(grpc, access, dependencies);
   const connections = new Connections(grpc, dependencies);
@@ -120,7 +143,13 @@ class Connections {
   comeFrom(listener: Listener): void {
     const { count, log } = this.#dependencies;
     // Also those that are still in the handshake of TLS.
-    listener.on('connection', (connection: Socket) => this.#note(connection));
+    const sources = new Sources();
+    listener.on('connection', (connection: Socket) => {
+      this.#note(connection);
+      if (sources.enter(connection)) return;
+      count('northbound.connection.refused');
+      connection.destroy();
+    });
     listener.on('drop', () => count('northbound.connection.refused'));
     listener.on('error', (error) => log.error({ error }, 'the northbound socket failed'));
   }

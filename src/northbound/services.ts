@@ -6,7 +6,7 @@ import { limitConcurrency } from './concurrency.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
 import { CapabilityResponseSchema, gNMI } from './gen/gnmi/gnmi_pb.js';
 import { answerGet } from './get.ts';
-import { type Cancelled, bidirectional, handle, unary } from './grpc.ts';
+import { type Cancelled, handle, served } from './grpc.ts';
 import { SUPPORTED_ENCODINGS } from './request.ts';
 import type { Access, CheckPath } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
@@ -16,6 +16,8 @@ import { Subscriptions } from './subscribe/service.ts';
 import { UnreadAnswers } from './unread.ts';
 
 const GNMI_VERSION = '0.10.0';
+/** 4,096 members, one update each, have 90,000. */
+const MOST_FIELDS_OF_SET = 200_000;
 const AT_ONCE = 2;
 const WAITING = 512;
 /** For answers in one turn of the event loop. */
@@ -44,10 +46,10 @@ export function addGnmi(grpc: GrpcServer, options: GnmiOptions, dependencies: No
   const { method } = gNMI;
   grpc.addService(
     {
-      capabilities: unary(method.capabilities),
-      get: unary(method.get),
-      set: unary(method.set),
-      subscribe: bidirectional(method.subscribe),
+      capabilities: served(method.capabilities),
+      get: served(method.get),
+      set: served(method.set),
+      subscribe: served(method.subscribe),
     },
     {
       capabilities: handle(method.capabilities, capabilities, dependencies),
@@ -72,7 +74,7 @@ export function addGnmi(grpc: GrpcServer, options: GnmiOptions, dependencies: No
             checkWrite,
           });
         },
-        dependencies,
+        { ...dependencies, mostFields: MOST_FIELDS_OF_SET },
       ),
       subscribe: subscriptions.handler(access) as UntypedHandleCall,
     },

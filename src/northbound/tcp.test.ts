@@ -1,9 +1,10 @@
+import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { connect as connectTcp, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { create } from '@bufbuild/protobuf';
 import { Client, credentials } from '@grpc/grpc-js';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { fakeConfig } from './config.fixture.ts';
 import { until } from '../../test/support/until.ts';
 import { silentLog } from '../model/log.ts';
@@ -135,24 +136,70 @@ describe('gNMI over TCP', () => {
     expect(await get('scheduler', pathTo('cnpd', 'groups'), pathTo('cnpd', 'ports'))).toBe(
       '7: /cnpd/ports: "scheduler", "jobs.example", "spiffe://x/jobs" may read /cnpd/groups',
     );
-    expect(await get('nobody', pathTo('cnpd', 'status'))).toBe('7: /cnpd/status: "nobody" may read nothing');
-    expect(await get('guest', pathTo('cnpd', 'status'))).toBe(
-      '7: /cnpd/status: "guest", "guest.example" may read nothing',
-    );
+    expect(await get('nobody', pathTo('cnpd', 'status'))).toBe('7: "nobody" may read nothing');
+    expect(await get('guest', pathTo('cnpd', 'status'))).toBe('7: "guest", "guest.example" may read nothing');
   });
 
   test('the text of a client may be cut within a character: it is refused, by unary calls and by streams', async () => {
     await start();
     const cut = pathTo(`${'a'.repeat(198)}😀x`);
-    expect(await get('nobody', cut)).toMatch(/^5: \/a{198}[^ ]…: no element/);
+    expect(await get('collector', cut)).toMatch(/^5: \/a{198}[^ ]…: no element/);
     const subscriber = new Subscriber(
       `localhost:${port}`,
       subscribeRequest([onChange(cut.elem[0]!.name)]),
-      tlsOf('nobody'),
+      tlsOf('collector'),
     );
     await until('the stream is refused', () => subscriber.error);
     expect(subscriber.error).toMatchObject({ code: 5 });
     subscriber.close();
+  });
+
+  describe('a certificate counts until it expires', () => {
+    const end = (): number => Date.parse(new X509Certificate(files.read('collector.pem')).validTo);
+    /** What OpenSSL looks at is the clock of the system: a handshake now, and a call then. */
+    const at = (ms: number): void => void vi.useFakeTimers({ toFake: ['Date'], now: ms });
+    afterEach(() => void vi.useRealTimers());
+
+    test('calls are refused then, whenever their connection began', async () => {
+      await start();
+      at(end() - 1000);
+      expect(await get('collector', pathTo('cnpd', 'ports'))).toBe('ok');
+      at(end());
+      expect(await get('collector', pathTo('cnpd', 'ports'))).toMatch(/^16: the certificate has expired: /);
+      expect(await call('collector', 'capabilities', create(CapabilityRequestSchema))).toMatch(/^16: /);
+      expect(await call('scheduler', 'set', setRequest({ delete: [{ group: '2001:db8:aa::1' }] }))).toMatch(/^16: /);
+    });
+
+    test('a stream ends then', async () => {
+      await start();
+      at(end() - 300);
+      const subscriber = new Subscriber(`localhost:${port}`, subscribeRequest([onChange('cnpd')]), tlsOf('collector'));
+      await until('the stream has ended', () => subscriber.error);
+      expect(subscriber.error).toMatchObject({ code: 16 });
+      subscriber.close();
+    });
+
+    test('a session of TLS is not resumed: who resumes one shows no certificate', async () => {
+      await start();
+      const connectAs = async (session?: Buffer): Promise<{ reused: boolean; sessions: Buffer[] }> => {
+        const sessions: Buffer[] = [];
+        const [ca, cert, key] = ['ca.pem', 'collector.pem', 'collector.key'].map((name) => files.read(name));
+        const socket = connectTls({
+          ...{ host: '127.0.0.1', port, servername: 'localhost', ca, cert, key, ALPNProtocols: ['h2'] },
+          ...(session && { session }),
+        });
+        socket.on('session', (each) => sessions.push(each));
+        // The preface of HTTP/2: its answer comes behind what the handshake has of sessions.
+        socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0');
+        await new Promise((resolve) => socket.once('data', resolve));
+        const reused = socket.isSessionReused();
+        socket.destroy();
+        return { reused, sessions };
+      };
+      const { sessions } = await connectAs();
+      for (const session of sessions) expect((await connectAs(session)).reused).toBe(false);
+      expect((await connectAs()).reused).toBe(false);
+    });
   });
 
   test('Set needs the right to write', async () => {

@@ -1,5 +1,6 @@
 // gNMI over TCP: TLS 1.3 with client certificates, or plaintext where the file says so. Connections are handed to the
 // gRPC server as on the unix sockets. The files of the certificates are read when the listener is opened.
+import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Server, type Socket, createServer, isIPv6 } from 'node:net';
 import { type SecureContext, createSecureContext, createServer as createTlsServer } from 'node:tls';
@@ -82,6 +83,8 @@ export async function listenTcp(
           rejectUnauthorized: true,
           handshakeTimeout: handshakeMs,
           ALPNProtocols: ['h2'],
+          // Who resumes a session shows no certificate, and would go on after it has expired.
+          secureOptions: constants.SSL_OP_NO_TICKET,
         },
         onConnection,
       )

@@ -4,9 +4,9 @@ import type { Count, Log } from '../../model/log.ts';
 import type { StateSource } from '../../model/state.ts';
 import type { Work } from '../../model/work.ts';
 import { gNMI, type SubscribeRequest, type SubscriptionList } from '../gen/gnmi/gnmi_pb.js';
-import { certificateOf, cutOff, statusOf } from '../grpc.ts';
+import { certificateOf, cutOff, decoding, statusOf } from '../grpc.ts';
 import { checkExtensions } from '../request.ts';
-import type { Access } from '../rights.ts';
+import { type Access, expiryOf } from '../rights.ts';
 import { RpcError } from '../rpc-error.ts';
 import { Admission, type AdmissionOptions, clientOf } from './admission.ts';
 import { Allowance } from './allowance.ts';
@@ -31,12 +31,14 @@ export interface SubscriptionsOptions extends AdmissionOptions {
 /** For one stream, in one turn of the event loop. */
 const BUDGET_MS = 4;
 const FIRST_REQUEST_MS = 10_000;
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const EXPIRED = new RpcError('UNAUTHENTICATED', 'the certificate has expired');
 const MAX_POLLS = 16;
 
 /** What all streams have in common. */
 type Shared = Pick<StreamOptions, 'watches' | 'remembered' | 'allowance'>;
 
-type Call = ServerDuplexStream<SubscribeRequest, Buffer>;
+type Call = ServerDuplexStream<Buffer, Buffer>;
 
 /** All streams of all sockets. */
 export class Subscriptions {
@@ -59,7 +61,7 @@ export class Subscriptions {
     return this.#shared.watches.size;
   }
 
-  handler(access: Access): handleBidiStreamingCall<SubscribeRequest, Buffer> {
+  handler(access: Access): handleBidiStreamingCall<Buffer, Buffer> {
     return (call) => {
       const { count } = this.options;
       count(`northbound.call.${gNMI.method.subscribe.name.toLowerCase()}`);
@@ -84,6 +86,9 @@ class LiveCall {
   #firstRequest: NodeJS.Timeout | undefined;
   #onOver: () => void = () => undefined;
   #isOver = false;
+  /** The requests that have come so far. */
+  #decoded: Promise<void> = Promise.resolve();
+  #expiry: NodeJS.Timeout | undefined;
 
   constructor(call: Call, access: Access, options: SubscriptionsOptions & Shared) {
     this.#call = call;
@@ -93,13 +98,36 @@ class LiveCall {
 
   start(onOver: () => void): void {
     this.#onOver = onOver;
-    this.#call.on('data', (request: SubscribeRequest) => this.#attempt(() => this.#take(request)));
-    this.#call.on('end', () => this.#attempt(() => this.#halfClosed()));
+    this.#endAtExpiry();
+    this.#call.on('data', (encoded: Buffer) => this.#decode(encoded));
+    this.#call.on('end', () => void this.#decoded.then(() => this.#attempt(() => this.#halfClosed())));
     for (const event of ['cancelled', 'close'] as const) this.#call.on(event, () => this.#over());
     this.#firstRequest = setTimeout(
       () => this.fail(new RpcError('FAILED_PRECONDITION', `no SubscriptionList within ${FIRST_REQUEST_MS / 1000} s`)),
       FIRST_REQUEST_MS,
     );
+  }
+
+  #endAtExpiry(): void {
+    const left = expiryOf(certificateOf(this.#call)) - Date.now();
+    if (left === Infinity) return;
+    // A longer time-out would be over at once.
+    this.#expiry = setTimeout(
+      () => (left <= LONGEST_TIMEOUT_MS ? this.fail(EXPIRED) : this.#endAtExpiry()),
+      Math.min(left, LONGEST_TIMEOUT_MS),
+    );
+    this.#expiry.unref();
+  }
+
+  /** One after another, as they came. */
+  #decode(encoded: Buffer): void {
+    const decoded = decoding.decode(gNMI.method.subscribe.input, encoded, { isOver: () => this.#isOver });
+    this.#decoded = this.#decoded
+      .then(() => decoded)
+      .then(
+        (request) => this.#attempt(() => this.#take(request)),
+        (error: unknown) => this.fail(error),
+      );
   }
 
   #attempt(step: () => void): void {
@@ -182,6 +210,7 @@ class LiveCall {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#firstRequest);
+    clearTimeout(this.#expiry);
     this.#cancel?.();
     this.#onOver();
   }
