@@ -24,6 +24,7 @@ import { fileRefusal } from './config-file-rules.ts';
 import { ConfigKeeping, type KeepingDependencies } from './config-keeping.ts';
 import { ConfigShown } from './config-shown.ts';
 import { type Config, readConfig, withoutPlace } from './intent-file.ts';
+import { Paced } from './paced.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
 export interface ConfigChangesDependencies extends KeepingDependencies {
@@ -68,11 +69,13 @@ export class ConfigChanges implements ConfigActions {
   #reloadWaits: Promise<ConfigOutcome> | undefined;
   readonly #keeping: ConfigKeeping;
   readonly #shown: ConfigShown;
+  readonly #plans: Paced;
 
   constructor(dependencies: ConfigChangesDependencies) {
     this.#dependencies = dependencies;
     this.#keeping = new ConfigKeeping(dependencies);
     this.#shown = new ConfigShown(dependencies.work);
+    this.#plans = new Paced(dependencies.clock, dependencies.work);
   }
 
   stop(): void {
@@ -120,13 +123,14 @@ export class ConfigChanges implements ConfigActions {
 
   plan(text: string | undefined, name: string): Promise<Answer<ConfigPlan>> {
     const { file, compare } = this.#dependencies;
-    return this.#queued<ConfigPlan>(async () => {
+    const run = async (): Promise<Answer<ConfigPlan>> => {
       const read = text === undefined ? file.read() : readConfig(text, name);
       if (!read.ok) return ok({ ok: false, errors: read.error.errors, changed: [] });
       const [before, after] = [file.intent, read.value.intent];
       const planes = await compare(before, after);
       return ok({ ok: true, errors: [], changed: diffIntent(before, after), planes });
-    }, this.#waitingPlans);
+    };
+    return this.#waitingPlans.wait(() => this.#plans.run(() => this.#inTurn(run)));
   }
 
   apply(text: string, name: string, terms: ChangeTerms): Promise<Answer<ConfigOutcome>> {
@@ -264,8 +268,12 @@ export class ConfigChanges implements ConfigActions {
     return { persistent: isPersistent, ...(await this.#shown.sections(inForce.text)) };
   }
 
-  #queued<T>(run: () => Promise<Answer<T>>, waiting = this.#waitingChanges): Promise<Answer<T>> {
+  #queued<T>(run: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    return this.#waitingChanges.wait(() => this.#inTurn(run));
+  }
+
+  #inTurn<T>(run: () => Promise<Answer<T>>): Promise<Answer<T>> {
     const { inTurn, isStopping } = this.#dependencies;
-    return waiting.wait(() => inTurn(async () => (isStopping() ? fail(STOPPING) : run())));
+    return inTurn(async () => (isStopping() ? fail(STOPPING) : run()));
   }
 }
