@@ -3,6 +3,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Check } from '../model/problem.ts';
 import { type ClientOptions, type NorthboundClient, NorthboundError } from '../northbound/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { printable } from './table.ts';
 import { type TargetOptions, tcpOf } from './target.ts';
 import type { BundleSources } from './support-bundle/sources.ts';
 
@@ -133,7 +134,9 @@ export async function withCnpd<T>(
 /** The exit code of an error, which is reported on standard error. */
 export function explainFailure(context: Pick<CliDependencies, 'err'>, error: unknown): ExitCode {
   if (error instanceof NorthboundError) {
-    const { code, message, status } = error;
+    const { code, status } = error;
+    // As whoever answered has written it.
+    const message = printable(error.message);
     const sentence = {
       unreachable: `cannot reach cnpd: ${message}`,
       'no-socket': message,
@@ -142,6 +145,6 @@ export function explainFailure(context: Pick<CliDependencies, 'err'>, error: unk
     context.err(`cnpctl: ${sentence}\n`);
     return code === 'refused' ? EXIT.error : EXIT.unreachable;
   }
-  context.err(`cnpctl: ${messageOf(error)}\n`);
+  context.err(`cnpctl: ${printable(messageOf(error))}\n`);
   return EXIT.error;
 }

@@ -11,7 +11,7 @@ import { runCnpctl } from './program.ts';
 /** grpc-js gives Node.js an address as the name in TLS. Node.js would warn of it, and checks the certificate for it. */
 process.noDeprecation = true;
 
-endWithOutput('cnpctl');
+const isRead = endWithOutput('cnpctl');
 
 const writers = {
   out: (text: string) => void process.stdout.write(text),
@@ -26,7 +26,7 @@ const dependencies: CliDependencies = {
   columns: () => (process.stdout.isTTY ? process.stdout.columns : undefined),
   pause: async (ms) => {
     await delay(ms);
-    return process.stdout.writable;
+    return isRead();
   },
   color: process.stdout.isTTY === true && !process.env['NO_COLOR'],
   connect: connectNorthbound,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { exampleState } from '../northbound/state.fixture.ts';
 import type { Check } from '../model/problem.ts';
+import { NorthboundError } from '../northbound/client.ts';
 import type { CliDependencies } from './context.ts';
 import { failing, fakeCnpd, run } from './fake-cnpd.fixture.ts';
 
@@ -383,6 +384,14 @@ describe('cnpctl reload', () => {
     expect(code).toBe(4);
     expect(err).toBe('cnpctl: cnpd refused, what is in force stays:\na:1:1: x\na:2:1: y\n');
   });
+});
+
+test('what a server says moves no cursor and makes no line of its own', async () => {
+  const connect = (): never => {
+    throw new NorthboundError('refused', 'NOT_FOUND', 'no\u001b]0;title\u0007\ncnpctl: all is well\u009b2J');
+  };
+  const { err } = await run('show status', undefined, { connect });
+  expect(err).toBe('cnpctl: cnpd refused: no\ufffd]0;title\ufffd\ufffdcnpctl: all is well\ufffd2J (NOT_FOUND)\n');
 });
 
 describe('cnpctl doctor', () => {

@@ -1,5 +1,5 @@
 // Members declared at run time at a start: what of their files cannot be used is counted, logged and a problem.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -43,6 +43,16 @@ test('one that cannot be renamed is counted and logged as well, and no remedy na
   expect(counts).toEqual(['groups.members.unreadable', 'groups.members.not-set-aside']);
   expect(errors).toHaveLength(2);
   expect(remedies).toEqual([expect.stringContaining('that replaces the damaged file, which cannot be renamed: E')]);
+});
+
+test('a symbolic link in the way of the new file is replaced, and not followed', async () => {
+  const { members } = started();
+  const victim = join(dir, 'victim');
+  writeFileSync(victim, 'as it was');
+  symlinkSync(victim, join(dir, 'members.json.new'));
+  expect((await members.set([{ operation: 'delete', group: '2001:db8:aa::1' }])).ok).toBe(true);
+  expect(readFileSync(victim, 'utf8')).toBe('as it was');
+  expect(lstatSync(join(dir, 'members.json')).isFile()).toBe(true);
 });
 
 test('a request that cannot be written down is refused with the system’s error, and counted', async () => {

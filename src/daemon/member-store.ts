@@ -4,7 +4,7 @@
 // first, and decides: before it the request is not done, after it the request is done. If the second rename fails, the
 // first is undone. After a crash between them, the first request of the next run writes the other one.
 import { renameSync, unlinkSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { NO_GROUPS, type RunTimeGroups, changedGroups } from '../intent/run-time-groups.ts';
 import { formatAddress } from '../model/address.ts';
@@ -176,7 +176,11 @@ async function writeNew(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.new`;
   try {
-    const file = await open(temporary, 'w', MODE);
+    // Follows no symbolic link, and writes into no file of others.
+    await unlink(temporary).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    const file = await open(temporary, 'wx', MODE);
     try {
       await file.writeFile(text);
       await file.sync();

@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -45,6 +46,12 @@ describe('the claim on the run directory', () => {
       const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
       writeFileSync(join(dir, file), `${process.ppid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}\n`);
       expect(() => claimRunDir(dir)).toThrow(RunDirBusy);
+    });
+
+    test('is no pipe that is waited for', () => {
+      execFileSync('mkfifo', [join(dir, file)]);
+      expect(runDirHolder(dir)).toBeUndefined();
+      claimRunDir(dir)();
     });
 
     test('is not held by a later process with the same number', () => {

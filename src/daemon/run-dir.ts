@@ -2,6 +2,7 @@
 // in one run directory would detach each other's programs.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
+import { readBounded } from './read-bounded.ts';
 
 /** cnpd's private BPF file system: maps under their names, links under `links/`. */
 export const bpfDir = (runDir: string): string => join(runDir, 'bpf');
@@ -37,6 +38,8 @@ function startTime(pid: number): string | undefined {
   }
 }
 
+const MOST_OF_CLAIM = 1024;
+
 /** The process that holds the claim, if it is alive; also one of 0.4.0 or older. */
 export const runDirHolder = (runDir: string): number | undefined =>
   claimedBy(claimFile(runDir)) ?? claimedBy(pidFile(runDir));
@@ -44,7 +47,8 @@ export const runDirHolder = (runDir: string): number | undefined =>
 function claimedBy(file: string): number | undefined {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    // A pipe would be waited for.
+    text = readBounded(file, MOST_OF_CLAIM) ?? '';
   } catch {
     return undefined;
   }

@@ -12,9 +12,12 @@ class Stream extends EventEmitter {
 
 test('a reader that closes the pipe is no error; a full disk is one sentence and exit code 1', () => {
   const [stdout, stderr, exits] = [new Stream(), new Stream(), [] as unknown[]];
-  endWithOutput('cnpd', { stdout, stderr, exit: (code: unknown) => void exits.push(code) } as never);
+  const isRead = endWithOutput('cnpd', { stdout, stderr, exit: (code: unknown) => void exits.push(code) } as never);
   const failed = (code: string): Error => Object.assign(new Error(`${code}: why, write`), { code });
-  for (const stream of [stdout, stderr]) stream.emit('error', failed('EPIPE'));
+  stderr.emit('error', failed('EPIPE'));
+  expect(isRead()).toBe(true);
+  stdout.emit('error', failed('EPIPE'));
+  expect(isRead()).toBe(false);
   expect([exits, stderr.text]).toEqual([[], '']);
   stdout.emit('error', failed('ENOSPC'));
   expect([exits, stderr.text]).toEqual([[1], 'cnpd: standard output: ENOSPC: why, write\n']);

@@ -8,9 +8,12 @@ type Streams = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'exit'>;
  * command with one sentence and exit code 1.
  *
  * @param name of the command
+ * @returns whether standard output is still read, as far as is known
  */
-export function endWithOutput(name: string, { stdout, stderr, exit }: Streams = process): void {
+export function endWithOutput(name: string, { stdout, stderr, exit }: Streams = process): () => boolean {
+  let isRead = true;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
+    isRead = false;
     if (error.code === 'EPIPE') return;
     stderr.write(`${name}: standard output: ${messageOf(error)}\n`);
     exit(1);
@@ -19,4 +22,5 @@ export function endWithOutput(name: string, { stdout, stderr, exit }: Streams = 
     // There is nobody to tell.
     if (error.code !== 'EPIPE') exit(1);
   });
+  return () => isRead;
 }

@@ -2,6 +2,7 @@
 // machines have.
 import { fail } from 'node:assert';
 import type { CliDependencies } from '../cli/context.ts';
+import { printable } from '../cli/table.ts';
 import { runCnpctl } from '../cli/program.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { MachineName } from '../model/recording.ts';
@@ -46,7 +47,7 @@ export async function replayCommand(
   try {
     replayed = replay(path, { partial });
   } catch (error) {
-    streams.err(`cnpd: ${path}: ${messageOf(error)}\n`);
+    streams.err(`cnpd: ${path}: ${printable(messageOf(error))}\n`);
     return 1;
   }
   const show = shower(path, replayed, output, streams);
@@ -87,7 +88,7 @@ async function showJson(path: string, replayed: Replayed, show: Show, { out }: S
 function summary(path: string, { header, events, now, end }: Replayed): string[] {
   const seconds = ((now - header.now) / 1000).toFixed(1);
   return [
-    `${path}: recorded by cnpd ${header.cnpd} from ${new Date(header.wall).toISOString()} on, ${seconds} s, ` +
+    `${path}: recorded by cnpd ${printable(header.cnpd)} from ${new Date(header.wall).toISOString()} on, ${seconds} s, ` +
       (end === undefined ? 'a part' : `ended: ${end}`),
     ...[...events].map(([name, count]) => `${name}: ${count} events`),
   ];

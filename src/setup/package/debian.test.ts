@@ -1,7 +1,7 @@
 // What the package does at an upgrade, and which Node.js it takes, with programs that only write down how they were
 // called. `npm run test:package` has the real ones.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -47,6 +47,19 @@ function upgrade(status: { check?: number; kill?: number }) {
   expect(calls.shift()).toBe('compile ');
   return { status: ended.status, stderr: ended.stderr, calls: calls.map((call) => call.replaceAll(dir, '')) };
 }
+
+test('the first configuration is for root alone: keys of protocols will be in it', () => {
+  const script = readFileSync(POSTINST, 'utf8')
+    .replaceAll('/etc/cnpd', dir)
+    .replaceAll('/usr/share/cnpd/cnpd.yaml', join(dir, 'template'))
+    .replaceAll('/usr/lib/cnpd/compile', 'true');
+  rmSync(join(dir, 'cnpd.yaml'), { force: true });
+  writeFileSync(join(dir, 'template'), 'router: { name: ROUTER }\n');
+  writeFileSync(join(dir, 'postinst'), script);
+  execFileSync('sh', ['-c', `umask 022; sh ${join(dir, 'postinst')} configure`]);
+  expect(readFileSync(join(dir, 'cnpd.yaml'), 'utf8')).toMatch(/^router: \{ name: [A-Za-z0-9-]+ \}\n$/);
+  expect(statSync(join(dir, 'cnpd.yaml')).mode & 0o777).toBe(0o600);
+});
 
 describe('an upgrade of the package', () => {
   const [check, kill] = ['cnpd check /cnpd.yaml', 'systemctl kill --kill-whom=main --signal=KILL cnpd.service'];
