@@ -45,7 +45,6 @@ const SILENT_MS = 5000;
 const GRPC_OPTIONS = {
   'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
   'grpc.max_send_message_length': -1,
-  'grpc.max_concurrent_streams': 32,
   // A client that vanished without closing is found and let go; for one that never reads its answer see grpc.ts.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
@@ -53,12 +52,24 @@ const GRPC_OPTIONS = {
   'grpc.max_connection_idle_ms': 30_000,
 } as const;
 
+/**
+ * Of one connection. Of each call that waits, HTTP/2 holds up to 64 KiB; over TCP, where a stranger may make many of
+ * them, it is as many as a client may have subscriptions, and a few.
+ */
+const CALLS = { unix: 32, tcp: 20 } as const;
+
 /** Default of `maxAnswerBytes`: about 200,000 sender prefixes in JSON. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-const grpcServer = (maxRequestBytes: number, access: Access, { log, count }: NorthboundDependencies): GrpcServer =>
+const grpcServer = (
+  over: keyof typeof CALLS,
+  maxRequestBytes: number,
+  access: Access,
+  { log, count }: NorthboundDependencies,
+): GrpcServer =>
   new GrpcServer({
     ...GRPC_OPTIONS,
+    'grpc.max_concurrent_streams': CALLS[over],
     'grpc.max_receive_message_length': maxRequestBytes,
     interceptors: [intake({ check: checkCaller(access), log, count })],
   });
@@ -87,7 +98,7 @@ export async function startNorthbound(
   const { group, role = 'read', maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const socket = SOCKETS[role](options.socket);
   const access = unixAccess(role, options.socket);
-  const grpc = grpcServer(MAX_BYTES[role], access, dependencies);
+  const grpc = grpcServer('unix', MAX_BYTES[role], access, dependencies);
   addGnmi(grpc, { access, maxAnswerBytes }, dependencies);
   addControl(grpc, access, dependencies);
   const connections = new Connections(grpc, dependencies);
@@ -111,7 +122,7 @@ export async function startTcpNorthbound(
 ): Promise<Pick<Northbound, 'close'>> {
   const access = tcpAccess(settings);
   const mayWrite = settings.rights.some(({ write }) => write.length > 0);
-  const grpc = grpcServer(mayWrite ? MAX_SET_BYTES : MAX_REQUEST_BYTES, access, dependencies);
+  const grpc = grpcServer('tcp', mayWrite ? MAX_SET_BYTES : MAX_REQUEST_BYTES, access, dependencies);
   addGnmi(grpc, { access, maxAnswerBytes: MAX_ANSWER_BYTES }, dependencies);
   addControl(grpc, access, dependencies);
   const connections = new Connections(grpc, dependencies);
