@@ -10,9 +10,10 @@ import {
   isNothing,
 } from '../model/config-change.ts';
 import type { ConfigText } from '../northbound/client.ts';
-import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
+import { type Act, type Context, openNamed, print, printJson, withCnpd } from './context.ts';
 import { onConfigSocket } from './set-socket.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { FileError } from './file-error.ts';
 import { printable, wrap } from './table.ts';
 
 const UNITS = { '': 1000, s: 1000, m: 60_000, h: 3_600_000 } as const;
@@ -59,10 +60,10 @@ export function addConfig(program: Command, act: Act): void {
     .action(act(check));
 }
 
-/** @param file `-`: standard input. @throws Error */
+/** @param file `-`: standard input. @throws FileError */
 async function textOf(context: Context, file: string): Promise<ConfigText> {
-  const found = await context.openRemote(file);
-  if (found.kind !== 'text') throw new Error(`${file}: not a file`);
+  const found = await openNamed(context, file);
+  if (found.kind !== 'text') throw new FileError(`${file}: not a file`);
   return { text: found.text, name: file === '-' ? 'standard input' : file };
 }
 
@@ -93,7 +94,10 @@ function planeLines({ plane, added, changed, removed, entries }: PlaneChanges, w
 
 /** Exit code 2 when something would change. */
 async function planFile(context: Context, file: string): Promise<ExitCode> {
-  const text = await textOf(context, file);
+  const text = await textOf(context, file).catch((error: unknown) => {
+    // Exit code 2 would say that something would change.
+    throw error instanceof FileError ? new Error(error.message) : error;
+  });
   return showPlan(context, await withCnpd(onConfigSocket(context), (client) => client.plan(text)));
 }
 

@@ -1,3 +1,4 @@
+import { Certificates } from '../northbound/certificates.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import type { ConfigOutcome, ConfigPlan, PlaneChanges } from '../model/config-change.ts';
 import { exampleState } from '../northbound/state.fixture.ts';
@@ -153,19 +154,40 @@ describe('cnpctl --target', () => {
     expect(await asked(line)).toMatchObject({ code: 2, tcp: undefined, err: expect.stringMatching(message) });
   });
 
-  test('a key of another certificate: the files are named, and nothing is sent', async () => {
-    const connect = (): never => {
-      throw new Error('key values mismatch');
-    };
-    const { code, err } = await run(`--target leaf1:9339 ${TLS} show proxies`, undefined, {
-      connect,
-      readFile: (p) => p,
-    });
-    expect([code, err]).toEqual([4, 'cnpctl: ca, cert, key: no certificates with their key: key values mismatch\n']);
-  });
-
   test('a file that cannot be read is named', async () => {
     const { code, err } = await asked('--target leaf1:9339 --tls-ca none --tls-cert b --tls-key c show proxies');
-    expect([code, err]).toEqual([4, 'cnpctl: none: cannot be read\n']);
+    expect([code, err]).toEqual([2, 'cnpctl: none: cannot be read\n']);
+  });
+
+  test('a certificate with the key of another: both files are named', async () => {
+    const files = new Certificates();
+    try {
+      for (const name of ['own', 'other']) files.make(name);
+      const asks = (tls: string) =>
+        run(`--target leaf1:9339 ${tls} show proxies`, undefined, {
+          connect: () => {
+            throw new Error('error:05800074:x509 certificate routines::key values mismatch');
+          },
+          readFile: (file) => files.read(file).toString(),
+        });
+      const ca = '--tls-ca own.pem';
+      expect(await asks(`${ca} --tls-cert own.pem --tls-key other.key`)).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/^cnpctl: --tls-cert own\.pem and --tls-key other\.key do not belong together/),
+      });
+      expect((await asks(`${ca} --tls-cert own.key --tls-key own.key`)).err).toMatch(/--tls-cert own\.key is no cert/);
+      expect((await asks(`${ca} --tls-cert own.pem --tls-key own.pem`)).err).toMatch(
+        /--tls-key own\.pem is no private/,
+      );
+    } finally {
+      files.remove();
+    }
+  });
+
+  test.each([
+    ['apply', 2],
+    ['plan', 4],
+  ])('%s of a file that is not there: cnpd has not refused it', async (command, code) => {
+    expect(await run(`${command} /nonexist`)).toMatchObject({ code, err: 'cnpctl: /nonexist: not there\n' });
   });
 });

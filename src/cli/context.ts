@@ -1,10 +1,12 @@
 // What every command is handed: the options of the command line, where to write, and the outside world.
 import { messageOf } from '../model/error-text.ts';
+import type { ConfigInForce } from '../diagnosis/in-force.ts';
 import type { Check } from '../model/problem.ts';
 import { type ClientOptions, type NorthboundClient, NorthboundError } from '../northbound/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { FileError } from './file-error.ts';
 import { printable } from './table.ts';
-import { type TargetOptions, tcpOf } from './target.ts';
+import { type TargetOptions, tcpOf, tlsFileError } from './target.ts';
 import type { BundleSources } from './support-bundle/sources.ts';
 
 export interface GlobalOptions extends TargetOptions {
@@ -35,6 +37,8 @@ export interface Examination {
   readonly kernel: boolean;
   /** Proxy Addresses of the groups of which the running cnpd is the root; absent: none runs. */
   readonly roots?: readonly string[];
+  /** What the running cnpd has in force; it is examined in place of a file that says something else. */
+  readonly inForce?: ConfigInForce;
   /** Where FRR is, if it is the suite; its defaults when absent. */
   readonly location?: FrrPlace;
 }
@@ -102,32 +106,37 @@ export function usage(context: Pick<CliDependencies, 'err'>, text: string): Exit
   return EXIT.usage;
 }
 
-/** Runs with a connection and closes it. @throws NorthboundError */
-/** Certificates and key are looked at before anything is sent. */
-function reached<T>({ tlsCa, tlsCert, tlsKey }: TargetOptions, connect: () => T): T {
-  try {
-    return connect();
-  } catch (error) {
-    if (tlsKey === undefined) throw error;
-    throw new Error(`${tlsCa}, ${tlsCert}, ${tlsKey}: no certificates with their key: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-}
-
+/** Runs with a connection and closes it. @throws NorthboundError, and FileError */
 export async function withCnpd<T>(
   { connect, options, readFile }: Context,
   run: (client: NorthboundClient) => Promise<T>,
 ): Promise<T> {
   const tcp = tcpOf(options, readFile);
+  const connected = (make: () => NorthboundClient): NorthboundClient => {
+    try {
+      return make();
+    } catch (error) {
+      throw (tcp?.tls && tlsFileError(options, tcp.tls)) ?? error;
+    }
+  };
   const { socket, mainSocket } = options;
-  const client = reached(options, () =>
+  const client = connected(() =>
     connect({ socket, mainSocket, ...(tcp && { tcp }), timeoutMs: options.timeout * 1000 }),
   );
   try {
     return await run(client);
   } finally {
     client.close();
+  }
+}
+
+/** @throws FileError */
+export async function openNamed({ openRemote }: Pick<CliDependencies, 'openRemote'>, source: string): Promise<Remote> {
+  try {
+    return await openRemote(source);
+  } catch (error) {
+    const message = messageOf(error);
+    throw new FileError(message.startsWith(`${source}: `) ? message : `${source}: ${message}`);
   }
 }
 
@@ -146,5 +155,5 @@ export function explainFailure(context: Pick<CliDependencies, 'err'>, error: unk
     return code === 'refused' ? EXIT.error : EXIT.unreachable;
   }
   context.err(`cnpctl: ${printable(messageOf(error))}\n`);
-  return EXIT.error;
+  return error instanceof FileError ? EXIT.usage : EXIT.error;
 }

@@ -108,6 +108,6 @@ describe('cnpctl doctor --remote', () => {
       code: 4,
       err: expect.stringMatching(/^cnpctl: there: not JSON: .*cnpctl -o json show bgp/),
     });
-    expect((await run('doctor --remote nowhere')).code).toBe(4);
+    expect((await run('doctor --remote nowhere')).code).toBe(2);
   });
 });

@@ -4,7 +4,7 @@ import { type RemoteReport, compareWithRemote } from '../diagnosis/arrival/compa
 import { type BgpOverview, readOverview } from '../diagnosis/arrival/overview.ts';
 import type { Arrival, Comparison } from '../diagnosis/arrival/verdicts.ts';
 import { bgpOverview } from './bgp.ts';
-import { type Context, print, printJson } from './context.ts';
+import { type Context, openNamed, print, printJson } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { type Column, formatTable, printable } from './table.ts';
 
@@ -48,7 +48,7 @@ export async function doctorRemote(context: Context, remote: string): Promise<Ex
 }
 
 async function overviewOf(context: Context, remote: string): Promise<BgpOverview | string> {
-  const opened = await context.openRemote(remote);
+  const opened = await openNamed(context, remote);
   return opened.kind === 'socket'
     ? bgpOverview({ ...context, options: { ...context.options, socket: remote } })
     : readOverview(opened.text);

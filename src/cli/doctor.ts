@@ -1,16 +1,10 @@
 // `cnpctl doctor`: everything that cnpd needs here, what is missing, and the command that fixes it. A running cnpd
 // knows the kernel, its ports and its paths; without one they are checked here. The routing suite and gobgpd are
 // asked in either case.
-import {
-  type InForce,
-  RUNNING,
-  checkInForce,
-  checkOriginated,
-  notRunning,
-  problemCheck,
-} from '../diagnosis/running.ts';
+import { RUNNING, checkOriginated, notRunning, problemCheck } from '../diagnosis/running.ts';
 import type { BgpSessionState } from '../model/carrier-state.ts';
 import type { Check, Problem } from '../model/problem.ts';
+import type { ConfigInForce } from '../diagnosis/in-force.ts';
 import { NorthboundError } from '../northbound/client.ts';
 import { CONFIG_FILE } from '../model/paths.ts';
 import type { Row } from '../model/state.ts';
@@ -20,7 +14,7 @@ import { printable } from './table.ts';
 
 interface Status {
   readonly problems?: readonly (Omit<Problem, 'code'> & { readonly code?: string })[];
-  readonly intent: InForce;
+  readonly intent: { readonly file: string; readonly persistent?: boolean; readonly 'confirm-by'?: string };
 }
 
 export interface DoctorOptions extends FrrPlace {
@@ -62,12 +56,14 @@ async function examine(context: Context, { config, vtyDir, vtysh }: DoctorOption
   let status: Status | undefined;
   let items: Check[];
   let roots: string[] | undefined;
+  let inForce: ConfigInForce | undefined;
   try {
     status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
     const session = await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session']));
     roots = rootsAmong(
       (await withCnpd(context, (client) => client.get(['cnpd', 'groups', 'group']))) as Row[] | undefined,
     );
+    if (config === undefined) inForce = await inForceOf(context, status);
     const problems = status.problems ?? [];
     items = [
       RUNNING,
@@ -83,15 +79,21 @@ async function examine(context: Context, { config, vtyDir, vtysh }: DoctorOption
   }
   return [
     ...items,
-    ...(status && config === undefined ? checkInForce(status.intent) : []),
     ...(await context.examine(config ?? status?.intent.file ?? CONFIG_FILE, {
       kernel: status === undefined,
       ...(roots === undefined ? {} : { roots }),
+      ...(inForce && { inForce }),
       ...((vtyDir ?? vtysh) !== undefined && {
         location: { ...(vtyDir !== undefined && { vtyDir }), ...(vtysh !== undefined && { vtysh }) },
       }),
     })),
   ];
+}
+
+async function inForceOf(context: Context, { intent }: Status): Promise<ConfigInForce> {
+  const { text } = await withCnpd(context, (client) => client.configuration());
+  const confirmBy = intent['confirm-by'];
+  return { text, isPersistent: intent.persistent === true, ...(confirmBy !== undefined && { confirmBy }) };
 }
 
 /** Without receivers there is no tree. */

@@ -2,14 +2,22 @@
 // namespace, plan as the daemon would and report the plan's problems, and ask the routing suite and gobgpd. cnpctl is
 // put together here and in main.ts, so this file may import what the commands may not.
 import { readKernelFacts } from '../coordinator/kernel-facts.edge.ts';
-import { readIntentFile } from '../daemon/intent-file.ts';
+import { readConfig, readIntentFile } from '../daemon/intent-file.ts';
 import { checkFile } from '../diagnosis/configuration.ts';
 import { checkCorePorts, corePortsUnknown } from '../diagnosis/core-ports.ts';
 import { checkHeldPorts, heldPortsUnknown } from '../diagnosis/held-ports.ts';
 import { examineGobgp } from '../diagnosis/gobgp/check.ts';
+import {
+  type ConfigInForce,
+  checkInForce,
+  inForceUnreadable,
+  withoutHidden,
+  withoutVerdictOnKeys,
+} from '../diagnosis/in-force.ts';
 import { checkMonitoredPorts, monitoredPortsUnknown } from '../diagnosis/monitored-ports.ts';
 import { checkKernel, kernelSilent } from '../diagnosis/kernel.ts';
 import { suiteBeside } from '../diagnosis/suites/suite.ts';
+import { shownConfig } from '../intent/effective.ts';
 import type { Intent } from '../intent/intent.ts';
 import { KernelError } from '../kernel/errors.ts';
 import { type FqPort, FqPorts } from '../kernel/netlink/fq.ts';
@@ -21,32 +29,50 @@ import { objectDir } from '../kernel/bpf/object-dir.ts';
 import { type KernelFeature, missingFeature, probeKernel } from '../kernel/probe.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
-import { eventLoopWork } from '../model/work.ts';
+import { eventLoopWork, finish } from '../model/work.ts';
 import type { Facts } from '../plan/facts.ts';
 import { NO_SENDER_PROXIES } from '../plan/desired.ts';
 import { plan } from '../plan/plan.ts';
 import type { Examination } from './context.ts';
 import { examineGroups } from './examine-groups.ts';
 
-export async function examine(configFile: string, { kernel, roots, location = {} }: Examination): Promise<Check[]> {
+export async function examine(configFile: string, what: Examination): Promise<Check[]> {
   const read = readIntentFile(configFile);
-  const intent = read.ok ? read.value.intent : undefined;
-  return [
-    checkFile(configFile, read.ok ? undefined : read.error),
-    ...(kernel ? await examineKernel(intent) : []),
-    ...(intent
-      ? (
-          await Promise.all([
-            examineCorePorts(intent),
-            examineMonitoredPorts(intent),
-            examineHeldPorts(intent),
-            examineGroups(intent, roots, () => withNetlink((netlink) => netlink.links())),
-            suiteBeside(intent, location).examine(),
-            examineGobgp(intent),
-          ])
-        ).flat()
-      : []),
-  ];
+  const file = checkFile(configFile, read.ok ? undefined : read.error);
+  const { inForce } = what;
+  if (!inForce || (await isInForce(read, inForce)))
+    return [file, ...(await examineIntent(read.ok ? read.value.intent : undefined, what))];
+  const other = readConfig(withoutHidden(inForce.text), 'the configuration in force');
+  const trial = checkInForce(configFile, inForce);
+  // A cnpd of another version may know keys that this program does not.
+  if (!other.ok) return [file, trial, inForceUnreadable(other.error)];
+  return [file, trial, ...withoutVerdictOnKeys(await examineIntent(other.value.intent, what))];
+}
+
+/** As far as cnpd shows it: two that differ in a key alone are the same, unless cnpd says otherwise. */
+async function isInForce(read: ReturnType<typeof readIntentFile>, inForce: ConfigInForce): Promise<boolean> {
+  if (!read.ok || !inForce.isPersistent) return false;
+  return (await finish(WORK, shownConfig(read.value.text), BUDGET_MS)).text === inForce.text;
+}
+
+/** In one turn of the event loop. */
+const BUDGET_MS = 100;
+
+async function examineIntent(
+  intent: Intent | undefined,
+  { kernel, roots, location = {} }: Examination,
+): Promise<Check[]> {
+  const ofKernel = kernel ? await examineKernel(intent) : [];
+  if (!intent) return ofKernel;
+  const checks = await Promise.all([
+    examineCorePorts(intent),
+    examineMonitoredPorts(intent),
+    examineHeldPorts(intent),
+    examineGroups(intent, roots, () => withNetlink((netlink) => netlink.links())),
+    suiteBeside(intent, location).examine(),
+    examineGobgp(intent),
+  ]);
+  return [...ofKernel, ...checks.flat()];
 }
 
 export function socketOf(configFile: string): string | undefined {

@@ -4,7 +4,7 @@ export const EXIT = {
   ok: 0,
   /** Done, but something is not right: degraded, no proxy, a precondition missing, something left behind. */
   problem: 1,
-  /** The command line is wrong. */
+  /** The command line is wrong, or a file that it names cannot be used. */
   usage: 2,
   /** `plan` and `diff`: something would change. */
   differs: 2,

@@ -41,10 +41,10 @@ describe('which views take which', () => {
   ])('%s: %s', (line, options) => expect(optionsOf(line)).toEqual(options));
 
   const refused: [string, string][] = [
-    ['show counters --port eth2', 'error: --port cannot be applied here: this view has no column of ports'],
-    ['show ports --prefix ::/0', 'error: --prefix cannot be applied here: this view has no column of addresses'],
-    ['show bgp --prefix=::/0', 'error: --prefix cannot be applied here'],
-    ['show status --port=eth2', 'error: --port cannot be applied here'],
+    ['show counters --port eth2', 'cnpctl: --port cannot be applied here: this view has no column of ports'],
+    ['show ports --prefix ::/0', 'cnpctl: --prefix cannot be applied here: this view has no column of addresses'],
+    ['show bgp --prefix=::/0', 'cnpctl: --prefix cannot be applied here'],
+    ['show status --port=eth2', 'cnpctl: --port cannot be applied here'],
     ['show groups weights --prefix ::/0', '--prefix cannot be applied to a tree'],
     ['show groups weights tree --prefix ::/0', '--prefix cannot be applied to a tree'],
     ['show senders --prefix 2001:db8::1/64', 'allowed: an IP prefix without host bits, or an IP address'],

@@ -419,28 +419,18 @@ describe('cnpctl doctor', () => {
     return state;
   };
 
-  test('a file that is not in force is examined with a warning, unless it was named', async () => {
-    const [file, until] = ['/etc/cnpd/cnpd.yaml', '2026-11-20T12:01:00.000Z'];
-    const warnings = async (line: string, state = exampleState()): Promise<unknown[]> => {
-      const { out } = await run(`${line} -o json`, fakeCnpd(state));
-      return (JSON.parse(out) as { items: Check[] }).items.filter(({ id }) => id === 'config.in-force');
-    };
-    const trial = `the configuration in force is another, one on trial until ${until}; what follows is about ${file}`;
-    expect(await warnings('doctor')).toMatchObject([{ state: 'warning', problem: trial }]);
-    expect(await warnings('doctor -c /x.yaml')).toEqual([]);
-    expect(await warnings('doctor', ofTheFile())).toEqual([]);
-    const temporary = exampleState();
-    delete temporary.status.intent.confirmBy;
-    expect(await warnings('doctor', temporary)).toMatchObject([
-      { problem: expect.stringContaining('a temporary one') },
-    ]);
-  });
-
-  test('with cnpd: its problems, and FRR for the file in force', async () => {
+  test('with cnpd: its problems, and FRR for what is in force, unless a file is named', async () => {
     asked.length = 0;
-    const { code, out } = await run('doctor', fakeCnpd(ofTheFile()), { examine });
+    await run('doctor -c /x.yaml', undefined, { examine });
+    expect(asked.splice(0)).toEqual([['/x.yaml', { kernel: false, roots: ['2001:db8:aa::1'] }]]);
+    const { code, out } = await run('doctor', undefined, { examine });
     expect(code).toBe(1);
-    expect(asked).toEqual([['/etc/cnpd/cnpd.yaml', { kernel: false, roots: ['2001:db8:aa::1'] }]]);
+    const inForce = {
+      text: 'log:\n  level: info # default\n',
+      isPersistent: false,
+      confirmBy: '2026-11-20T12:01:00.000Z',
+    };
+    expect(asked).toEqual([['/etc/cnpd/cnpd.yaml', { kernel: false, roots: ['2001:db8:aa::1'], inForce }]]);
     expect(out.split('\n')).toEqual([
       'ok       cnpd: cnpd runs',
       'missing  port eth2: the root qdisc is pfifo_fast',

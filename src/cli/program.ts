@@ -24,7 +24,7 @@ import { type DoctorOptions, doctor } from './doctor.ts';
 import { addGroup, addShowGroups } from './group-commands.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { type Filters, addFilters, explainNoFilter, prefixText } from './filters.ts';
+import { type Filters, addFilters, prefixText } from './filters.ts';
 import { FLOW_CONTROL_TABLES, HOLD_TABLES, showFlowControl, showHolds } from './flow-control-views.ts';
 import { SHELLS, type Shell, completionScript } from './reference/completion.ts';
 import { describeCommand } from './reference/describe.ts';
@@ -35,6 +35,7 @@ import { type Latest, showList, showLatest, showPorts, showSenders, showStatus }
 import { TABLE_WIDTH } from './table.ts';
 import { targetError } from './target.ts';
 import { type BundleOptions, supportBundle } from './support-bundle/bundle.ts';
+import { usageWords } from './usage-words.ts';
 import { VIEWS } from './views.ts';
 import { type WatchOptions, watch } from './watch.ts';
 
@@ -46,7 +47,7 @@ const DEFAULT_LAST = 20;
 function seconds(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value <= MAX_TIMEOUT_SECONDS))
-    throw new InvalidArgumentError(`allowed: a number of seconds up to ${MAX_TIMEOUT_SECONDS}.`);
+    throw new InvalidArgumentError(`allowed: more than 0 seconds, up to ${MAX_TIMEOUT_SECONDS}.`);
   return value;
 }
 
@@ -105,7 +106,7 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
     .configureOutput({
       writeOut: dependencies.out,
       writeErr: dependencies.err,
-      outputError: (message, write) => write(explainNoFilter(message)),
+      outputError: (message, write) => write(usageWords('cnpctl', message)),
     });
   const context = (): Context => ({
     ...dependencies,

@@ -1,6 +1,9 @@
 // `--target`: a cnpd on another router, over TCP.
 import type { Command } from 'commander';
+import { createSecureContext } from 'node:tls';
+import { messageOf } from '../model/error-text.ts';
 import type { TcpTarget } from '../northbound/client.ts';
+import { FileError } from './file-error.ts';
 
 export interface TargetOptions {
   /** HOST:PORT */
@@ -36,7 +39,7 @@ function topName(command: Command): string {
   return at.name();
 }
 
-/** @throws Error when a file cannot be read */
+/** @throws FileError when a file cannot be read */
 export function tcpOf(
   { target, tlsCa, tlsCert, tlsKey, plaintext }: TargetOptions,
   readFile: (path: string) => string | undefined,
@@ -45,8 +48,33 @@ export function tcpOf(
   if (plaintext) return { target };
   const read = (path: string): string => {
     const text = readFile(path);
-    if (text === undefined) throw new Error(`${path}: cannot be read`);
+    if (text === undefined) throw new FileError(`${path}: cannot be read`);
     return text;
   };
   return { target, tls: { ca: read(tlsCa!), certificate: read(tlsCert!), key: read(tlsKey!) } };
+}
+
+/** Which of the files OpenSSL refuses, whose own words name none. */
+export function tlsFileError(
+  { tlsCert, tlsKey }: TargetOptions,
+  tls: NonNullable<TcpTarget['tls']>,
+): FileError | undefined {
+  const refusal = (options: Parameters<typeof createSecureContext>[0]): string | undefined => {
+    try {
+      createSecureContext(options);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  const cert = refusal({ cert: tls.certificate });
+  if (cert !== undefined) return new FileError(`--tls-cert ${tlsCert} is no certificate in PEM: ${cert}`);
+  const key = refusal({ key: tls.key });
+  if (key !== undefined) return new FileError(`--tls-key ${tlsKey} is no private key in PEM: ${key}`);
+  const both = refusal({ cert: tls.certificate, key: tls.key });
+  return both === undefined
+    ? undefined
+    : new FileError(
+        `--tls-cert ${tlsCert} and --tls-key ${tlsKey} do not belong together: give the key of that certificate`,
+      );
 }

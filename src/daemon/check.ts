@@ -58,7 +58,14 @@ async function readFrom(file: string, stdin: () => Promise<string>): Promise<Res
   return isPipe(file) ? readConfig(await textOf(createReadStream(file)), file) : readIntentFile(file);
 }
 
-const isPipe = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isFIFO() ?? false;
+function isPipe(file: string): boolean {
+  try {
+    return statSync(file).isFIFO();
+  } catch {
+    // What reads the file says why it cannot.
+    return false;
+  }
+}
 
 /** No more than shows that it is too much. */
 async function textOf(stream: AsyncIterable<Buffer | string>): Promise<string> {

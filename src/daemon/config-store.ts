@@ -10,11 +10,14 @@ import { syncDirectory } from './sync-directory.ts';
 const NEW_MODE = 0o600;
 const PERMISSIONS = 0o7777;
 
+/** For cnpctl, and for gNMI. */
+const NOT_WRITTEN = 'leave the file as it is: --temporary, or /cnpd/configuration/persistent false';
+
 const HINTS: Readonly<Record<string, string>> = {
-  EROFS: 'mount the file system so that it can be written, or use --temporary',
+  EROFS: `mount the file system so that it can be written, or ${NOT_WRITTEN}`,
   EACCES: 'cnpd may not write in this directory',
   EPERM: 'cnpd cannot give a new file to the owner of the former one: give the file to the user of cnpd',
-  EBUSY: 'the file is a mount of its own: mount its directory instead, or use --temporary',
+  EBUSY: `the file is a mount of its own: mount its directory instead, or ${NOT_WRITTEN}`,
   ENOSPC: 'make room',
   EDQUOT: 'make room',
 };

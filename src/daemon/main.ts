@@ -14,6 +14,7 @@ import { keepHeapSmall, returnFreedMemory } from './heap.ts';
 import { readIntentFile, readIntentOutline } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges, mayDrop } from './privileges.ts';
+import { nameProcess } from './process-name.ts';
 import { type RunOptions, cnpdProgram } from './program.ts';
 import { type ServiceManager, serviceManager } from './service-manager.ts';
 import { endWithOutput } from './standard-streams.ts';
@@ -187,6 +188,7 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 keepInspectorShut();
+nameProcess('cnpd');
 // The daemon's log takes another way: it outlives whoever reads that.
 endWithOutput('cnpd');
 /** The exit code; src/setup/start.mjs awaits it. */

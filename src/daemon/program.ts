@@ -1,5 +1,6 @@
 // The command line of cnpd. What its commands do is in main.ts.
 import { Command, Option } from 'commander';
+import { usageWords } from '../cli/usage-words.ts';
 import { CONFIG_FILE, RUN_DIR, STATE_DIR } from '../model/paths.ts';
 
 export interface RunOptions {
@@ -32,6 +33,7 @@ export function cnpdProgram(version: string, actions: Actions): Command {
     .description('congestion-notification daemon')
     .version(version)
     .exitOverride()
+    .configureOutput({ outputError: (message, write) => write(usageWords('cnpd', message)) })
     .option('-c, --config <file>', 'the configuration file', CONFIG_FILE)
     .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
     .option(
@@ -46,7 +48,10 @@ export function cnpdProgram(version: string, actions: Actions): Command {
     )
     .option('--configure-frr', 'the older name of --configure')
     .option('--record', 'record the events of the protocol and hold machines from the start, for `cnpd replay`')
-    .action((options: RunOptions) => actions.run(options));
+    .action((options: RunOptions, { args }: Command) => {
+      if (args.length > 0) program.error(`error: unknown command '${args[0]}'`, { exitCode: 2 });
+      return actions.run(options);
+    });
   program
     .command('check')
     .argument('<files...>', 'configuration files; -: standard input')
@@ -71,5 +76,6 @@ export function cnpdProgram(version: string, actions: Actions): Command {
     .command('uninstall')
     .description('remove every program, map and file that cnpd left in the kernel and under the run directory')
     .action(() => actions.uninstall(program.opts<RunOptions>()));
-  return program;
+  // An operand that is no command would be one of too many arguments. The commands must not inherit this.
+  return program.allowExcessArguments();
 }

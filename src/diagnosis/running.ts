@@ -26,29 +26,6 @@ export const problemCheck = ({ code, feature, problem, remedy }: ToldProblem): C
   remedy,
 });
 
-/** As the running cnpd tells it. */
-export interface InForce {
-  readonly file: string;
-  readonly persistent?: boolean;
-  /** RFC 3339. */
-  readonly 'confirm-by'?: string;
-}
-
-/** What is in force besides the file, by `cnpctl apply` or gNMI, is known to cnpd alone: it has keys. */
-export function checkInForce({ file, persistent, 'confirm-by': confirmBy }: InForce): Check[] {
-  if (persistent !== false) return [];
-  const what = confirmBy === undefined ? 'a temporary one' : `one on trial until ${confirmBy}`;
-  return [
-    {
-      id: 'config.in-force',
-      claim: `${file} is in force`,
-      state: 'warning',
-      problem: `the configuration in force is another, ${what}; what follows is about ${file}`,
-      remedy: 'cnpctl doctor --config FILE, with the file of the configuration in force',
-    },
-  ];
-}
-
 type Session = Pick<BgpSessionState, 'state' | 'originated' | 'wanted' | 'refusal'>;
 
 /**

@@ -148,6 +148,38 @@ describe('a key in the place of a name is not repeated', () => {
   });
 });
 
+test('under authentication the names that other configurations have are shown, and nothing behind them', () => {
+  const shown = render(
+    'router: { name: r1 }\nisis:\n  authentication: { interface: { type: secret-one, password: secret-two, hunter2: 1 } }\n',
+  );
+  expect(shown).toContain('isis.authentication.interface.type: unknown key "type"; allowed: hmac-md5');
+  expect(shown).toContain('unknown key "password"');
+  expect(shown).toContain('| ' + '  authentication: { interface: { type: <hidden>\n');
+  expect(shown).not.toMatch(/cret-|hunter2/);
+});
+
+test.each(['systemid', 'system_id', 'sytem-id', 'interfaec', 'Level'])('%s hides nothing of its line', (name) => {
+  const shown = render(`router: { name: r1 }\nisis: { ${name}: 0000.0000.c001, area: 49.0001, level: two }\n`);
+  const [line, caret] = shown.slice(shown.indexOf('isis.level: found')).split('\n').slice(1);
+  expect(line!.slice(caret!.indexOf('^'))).toBe('two }');
+});
+
+test.each([
+  'psk',
+  'keys',
+  'pasword',
+  'token',
+  'hmk',
+  'passphrase',
+  'pwd',
+  'community',
+  'credential',
+  'shared',
+  'phrase',
+])('behind %s the line is hidden', (name) => {
+  expect(render(`router: { name: r1 }\nisis: { level: two, ${name}: secret-one }\n`)).not.toContain('cret-');
+});
+
 test('a second document is refused in words of cnpd', () => {
   expect(render('router: { name: a }\n---\nrouter: { name: b }\n')).toMatch(
     /^cnpd\.yaml:2:1: a second YAML document begins here: cnpd\.yaml is one document/,

@@ -24,6 +24,15 @@ const LOOKS_SECRET = /auth|hmac|passw|secret|^key$|md5|sha-?[1235]/i;
 /** Sections with keys in them. */
 const KEYED = ['isis', 'ospfv2', 'ospfv3', 'stamp'];
 const MEANT = ['authentication', 'hmac-md5', 'hmac-key'];
+/**
+ * What other configurations call the parts of authentication. What `check` prints ends in logs and tickets, and a key
+ * typed in the place of a name must not: under `authentication` only these, known names and their misspellings are
+ * shown.
+ */
+const OTHER_NAMES = [
+  ...['type', 'mode', 'method', 'algorithm', 'hash', 'digest', 'hmac', 'password', 'passphrase', 'secret', 'psk'],
+  ...['key', 'keys', 'key-string', 'key-chain', 'keychain', 'id', 'send', 'accept', 'value'],
+];
 
 /** Pieces of the two names, one more than the slips that `nearest` forgives: in most files it need not be asked. */
 const RESEMBLES = /aut|hen|tic|ati|on|hma|c[-_][mk]|d5|key/i;
@@ -44,7 +53,29 @@ function isMisspelledKey(word: string): boolean {
   return now;
 }
 
-let names: { readonly sections: ReadonlySet<string>; readonly all: ReadonlySet<string> } | undefined;
+let names:
+  | {
+      readonly sections: ReadonlySet<string>;
+      readonly all: ReadonlySet<string>;
+      readonly misspelled: ReadonlySet<string>;
+    }
+  | undefined;
+
+/** A shorter name resembles too many words. */
+const SHORTEST_RESEMBLED = 5;
+const LONGEST_RESEMBLING = 64;
+
+/** A word without its separators, and that without one letter: misspellings of a name share one of them with it. */
+function spellings(word: string): string[] {
+  const letters = word.toLowerCase().replaceAll(/[-_]/g, '');
+  return [letters, ...Array.from(letters, (_, i) => letters.slice(0, i) + letters.slice(i + 1))];
+}
+
+/** Whether a word was meant to be a name whose value is no key: `systemid`. A long file may have many words. */
+const isMisspelledName = (word: string): boolean =>
+  word.length >= SHORTEST_RESEMBLED &&
+  word.length <= LONGEST_RESEMBLING &&
+  spellings(word).some((spelling) => known().misspelled.has(spelling));
 
 /** The names that cnpd.yaml knows: of its sections, and anywhere. */
 function known(): NonNullable<typeof names> {
@@ -59,7 +90,9 @@ function known(): NonNullable<typeof names> {
   };
   const schema = intentJsonSchema();
   collect(schema);
-  names = { sections: new Set(Object.keys(schema['properties'] as object)), all };
+  const harmless = [...all].filter((name) => name.length >= SHORTEST_RESEMBLED && !isSecretKey(name));
+  const misspelled = new Set(harmless.flatMap(spellings));
+  names = { sections: new Set(Object.keys(schema['properties'] as object)), all, misspelled };
   return names;
 }
 
@@ -81,7 +114,7 @@ const isWithinKeys = (path: Path): boolean => path.some((step) => typeof step ==
 export const isSafeName = (path: Path, name: string, hasValue: boolean): boolean =>
   KEYS.includes(name) ||
   (isWithinKeys(path)
-    ? hasValue && nearest(name, KEYS) !== undefined
+    ? hasValue && (OTHER_NAMES.includes(name) || known().all.has(name) || nearest(name, KEYS) !== undefined)
     : hasValue || !(isSecret(path) || isSecretKey(name) || RUN_TOGETHER.test(name)));
 
 /** The path without the names that may be keys. */
@@ -130,7 +163,7 @@ const TOP = /^["']?([\w-]+)["']?\s*:\s*([^\s[{#])?/;
 const NO_COLON = /^[\s-]*["']?[A-Za-z_][\w-]*["']?(?=(?:\s*=|\s+)\s*[^\s:#])/;
 /** The beginning of a line that holds nothing but names. */
 const STRUCTURE = new RegExp(
-  `^[\\s?{-]*(?:(?:isis|ospfv2|ospfv3|areas|bgp|gobgp|tls|stamp|${KEYS.join('|')})\\s*:(?=\\s|$)[\\s{]*)*`,
+  `^[\\s?{-]*(?:(?:isis|ospfv2|ospfv3|areas|bgp|gobgp|tls|stamp|${[...KEYS, ...OTHER_NAMES].join('|')})\\s*:(?=\\s|$)[\\s{]*)*`,
 );
 /** YAML allows the items of a list at the indentation of its name. */
 const LIST_ITEM = /^\s*-(?:\s|$)/;
@@ -164,7 +197,7 @@ function keysIn(lines: readonly string[], wellFormed: boolean): number[] {
     const top = TOP.exec(line);
     if (top) keyed = KEYED.includes(top[1]!) || !known().sections.has(top[1]!);
     const mayBeSecret = (word: string): boolean =>
-      isSecretKey(word) || (keyed && !known().all.has(word) && !ADDRESS_PART.test(word));
+      isSecretKey(word) || (keyed && !known().all.has(word) && !ADDRESS_PART.test(word) && !isMisspelledName(word));
     const plain = line.replace(COMMENT, '');
     const name = [...plain.matchAll(NAME)].find((match) => mayBeSecret(match[1] ?? match[2]!));
     if (!name) return !keyed ? Infinity : top?.[2] !== undefined ? line.indexOf(':') + 1 : withoutColon(plain);

@@ -42,6 +42,10 @@ export type ChangeLevels = (changes: readonly LevelChange[]) => Result<readonly 
 
 const ALL = 'all';
 const AS_FILE = 'file';
+/** Every change, as `cnpctl log` takes it: `isis=debug`. */
+export const LOG_CHANGES: readonly string[] = [ALL, ...LOG_COMPONENTS].flatMap((component) =>
+  [...LOG_LEVELS, AS_FILE].map((level) => `${component}=${level}`),
+);
 const isOf = <T extends string>(words: readonly T[], word: string): word is T =>
   (words as readonly string[]).includes(word);
 

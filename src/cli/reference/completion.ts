@@ -22,7 +22,8 @@ function valueOptions(places: readonly Place[]): OptionDescription[] {
   const all = places.flatMap(withValue).map((option) => [option.names.join('|'), option] as const);
   return [...new Map(all).values()];
 }
-const argumentWords = ({ command }: Place): string[] => command.arguments.flatMap(({ choices }) => choices);
+const argumentWords = ({ command }: Place): string[] =>
+  command.arguments.flatMap(({ choices, offers }) => [...choices, ...offers]);
 /** Former names with their places, and what they are called now. */
 const formerIn = (places: readonly Place[]): [string, string][] =>
   places.flatMap(({ command: { path, commands } }) =>
@@ -62,7 +63,10 @@ const bash = (name: string, places: readonly Place[]): string[] => [
   '}',
   `_${name}() {`,
   String.raw`  local IFS=$' \t\n'`,
-  `  local at=${name} commands options takes files word meant value= cur=\${COMP_WORDS[COMP_CWORD]} i`,
+  `  local at=${name} commands options takes files word meant value= stem= cur=\${COMP_WORDS[COMP_CWORD]} i`,
+  // Bash takes the sign as a word of its own.
+  '  ((COMP_CWORD > 1)) && [[ $cur == = ]] && stem=${COMP_WORDS[COMP_CWORD - 1]}=',
+  '  ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[COMP_CWORD - 1]} == = ]] && stem=${COMP_WORDS[COMP_CWORD - 2]}=',
   '  [[ $cur == = ]] && cur=',
   `  _${name}_at "$at"`,
   '  for ((i = 1; i < COMP_CWORD; i++)); do',
@@ -83,7 +87,8 @@ const bash = (name: string, places: readonly Place[]): string[] => [
   '  esac',
   '  if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")',
   '  else',
-  '    mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur"; [[ -n $files ]] && compgen -f -- "$cur")',
+  '    mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$stem$cur"; [[ -n $files ]] && compgen -f -- "$cur")',
+  '    [[ -n $stem ]] && COMPREPLY=("${COMPREPLY[@]#"$stem"}")',
   '  fi',
   '}',
   `complete -o filenames -F _${name} ${name}`,

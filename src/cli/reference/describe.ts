@@ -1,5 +1,6 @@
 // A command line as plain data, read from commander: what completion, manual pages and abbreviations are made from.
 import type { Argument, Command, Option } from 'commander';
+import { LOG_CHANGES } from '../../model/log-levels.ts';
 
 export interface CommandDescription {
   /** From the program on: `cnpctl`, `show`, `bgp`. */
@@ -16,6 +17,8 @@ interface ArgumentDescription {
   readonly term: string;
   readonly description: string;
   readonly choices: readonly string[];
+  /** What completion offers, too long for help. */
+  readonly offers: readonly string[];
   readonly completes: Completes;
 }
 
@@ -44,6 +47,9 @@ const COMPLETES: Readonly<Record<string, Completes>> = {
   dir: 'directory',
 };
 
+/** By the name of the argument. */
+const OFFERS: Readonly<Record<string, readonly string[]>> = { changes: LOG_CHANGES };
+
 export function describeCommand(command: Command, above: readonly string[] = []): CommandDescription {
   const help = command.createHelp();
   const path = [...above, command.name()];
@@ -63,6 +69,7 @@ const describeArgument = (argument: Argument): ArgumentDescription => ({
   term: argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   description: argument.description,
   choices: argument.argChoices ?? [],
+  offers: OFFERS[argument.name()] ?? [],
   completes: COMPLETES[argument.name()] ?? 'nothing',
 });
 

@@ -107,7 +107,7 @@ describe('completion in bash', () => {
     expect(places.length).toBeGreaterThan(40);
     const lines = places.flatMap(({ command: { path } }) => [`${path.join(' ')} .`, `${path.join(' ')} -`]);
     const expected = places.flatMap(({ command, options }) => [
-      [...command.commands.map(nameOf), ...command.arguments.flatMap(({ choices }) => choices)],
+      [...command.commands.map(nameOf), ...command.arguments.flatMap(({ choices, offers }) => [...choices, ...offers])],
       options.flatMap(({ names }) => names),
     ]);
     expect(offered(lines)).toEqual(expected);
@@ -121,6 +121,9 @@ describe('completion in bash', () => {
     ['cnpctl --output = json sh', ['show']],
     ['cnpctl --socket show gr', ['group']],
     ['cnpctl --timeout .', []],
+    ['cnpctl log isis=de', ['isis=debug']],
+    ['cnpctl log isis = d', ['debug']],
+    ['cnpctl log isis=info stamp =', ['debug', 'info', 'warn', 'error', 'file']],
     ['cnpctl completion .', ['bash', 'zsh', 'fish']],
     ['cnpctl doctor --vty-dir /pro', ['/proc']],
     ['cnpctl doctor --config /proc/meminf', ['/proc/meminfo']],

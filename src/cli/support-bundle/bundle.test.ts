@@ -275,3 +275,13 @@ test('short secrets are masked where they stand alone', () => {
     `neighbor 192.0.2.1 password ${MASK}\nthis is text`,
   );
 });
+
+test('a journal without a line of cnpd is no log: it is named as not there', async () => {
+  const empty: BundleSources['run'] = async (program) => ({ text: program === 'journalctl' ? '\n' : 'x' });
+  const files = await unpacked((await bundle(undefined, { run: empty })).path);
+  expect(files['log.txt']).toBeUndefined();
+  expect(manifestOf(files).parts.find(({ file }) => file === 'log.txt')).toMatchObject({
+    ok: false,
+    error: expect.stringContaining('the standard error of cnpd'),
+  });
+});

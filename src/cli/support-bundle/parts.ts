@@ -82,12 +82,19 @@ export function partsOf({ version, configFile, client, sources, examine }: Parts
     { file: 'doctor.json', get: async () => json(await examine()) },
     { file: 'metrics.txt', get: () => metrics(configFile, sources) },
     ...[
-      exec('log.txt', 'journalctl', '--no-pager', '--quiet', '--unit', 'cnpd', '--lines', LOG_LINES),
+      { file: 'log.txt', get: () => journal(sources) },
       exec('service.txt', 'systemctl', '--no-pager', 'status', 'cnpd'),
     ],
     ...Object.entries(KERNEL).map(([name, [program, ...args]]) => exec(`kernel/${name}.txt`, program, ...args)),
     { file: 'recording.jsonl', get: () => recording(sources), isExact: true },
   ];
+}
+
+async function journal(sources: BundleSources): Promise<Part> {
+  const part = await sources.run('journalctl', ['--no-pager', '--quiet', '--unit', 'cnpd', '--lines', LOG_LINES]);
+  if (part.text.trim() === '')
+    throw new Error('the journal has no line of cnpd: the log is where the standard error of cnpd goes');
+  return part;
 }
 
 async function metrics(configFile: string, sources: BundleSources): Promise<Part> {

@@ -34,7 +34,8 @@ const THREE_WAY: Record<ThreeWayState, Record<ThreeWayState, { next: ThreeWaySta
     up: { next: 'up', reason: 'neighbor hears us' },
   },
   up: {
-    down: { next: 'initializing', reason: 'neighbor has restarted' },
+    // It has restarted, or its circuit was switched off, or it lost our hellos: it does not say which.
+    down: { next: 'initializing', reason: 'neighbor does not hear us any more' },
     initializing: { next: 'up', reason: 'neighbor hears us' },
     up: { next: 'up', reason: 'neighbor hears us' },
   },

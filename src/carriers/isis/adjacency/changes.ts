@@ -56,7 +56,9 @@ export function changeAdjacency(s: Speaker, next: Adjacency): void {
     isUp: next.state === 'up',
     isStopping: s.stopping !== undefined,
   };
-  logAdjacency(s, change, fields, `IS-IS adjacency ${next.state}: ${next.reason}`);
+  // As its event says: what is no longer up is down, also where the next one begins already.
+  const state = change.wasUp && !change.isUp ? 'down' : next.state;
+  logAdjacency(s, change, fields, `IS-IS adjacency ${state}: ${next.reason}`);
 }
 
 /** Takes the adjacency down for a reason other than a hello. The entry stays, so that the reason can be shown. */

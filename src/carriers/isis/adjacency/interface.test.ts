@@ -125,6 +125,18 @@ describe('the neighbor’s', () => {
     });
   });
 
+  test('that does not name us any more takes the adjacency down, and the log says no more than that', () => {
+    const { a, give } = adjacency();
+    give(hello({}, [area(OURS), { kind: 'three-way-adjacency', state: 'down', circuitId: 1 }]));
+    expect(a.speaker.adjacency).toMatchObject({ state: 'initializing' });
+    expect(a.logged).toContainEqual(
+      expect.objectContaining({
+        fields: expect.objectContaining({ event: 'isis.adjacency.down', to: 'initializing' }),
+        message: 'IS-IS adjacency down: neighbor does not hear us any more',
+      }),
+    );
+  });
+
   test.each<[string, IsisTlv[], string]>([
     ['no TLV 240', [], 'isis.hello.no-three-way'],
     ['two that differ', [threeWay(), threeWay({ state: 'down' })], 'isis.hello.contradictory'],
