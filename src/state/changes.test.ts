@@ -52,7 +52,9 @@ describe('the difference of two plans', () => {
     const changed = await changes(PORTS, PORTS.replace('100kB', '200kB'));
     expect(of(changed, 'programs').counts).toMatchObject({ added: 0, changed: 0, removed: 0 });
     expect(of(changed, 'map-entries').entries).toEqual([
-      expect.stringMatching(/^change ports wan: k-max 100000 → 200000, level-bytes \[100000 [\d ]+\] → \[200000 [\d ]+\]$/),
+      expect.stringMatching(
+        /^change ports wan: k-max 100000 → 200000, level-bytes \[100000 [\d ]+\] → \[200000 [\d ]+\]$/,
+      ),
     ]);
   });
 
