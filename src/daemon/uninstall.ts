@@ -198,6 +198,9 @@ function removeLink(links: string, entry: Dirent, task: Task): void {
 const holdsPins = (directory: string): boolean =>
   readdirSync(directory, { withFileTypes: true, recursive: true }).some((entry) => entry.isFile());
 
+/** Also a symbolic link to nothing. */
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
 /** Removes cnpd's own files, and the directory if it is then empty. A directory named by mistake keeps its content. */
 function removeOwnFiles(runDir: string, task: Task): void {
   if (!existsSync(runDir)) return task.say(`${runDir} does not exist: nothing to remove`);
@@ -206,7 +209,7 @@ function removeOwnFiles(runDir: string, task: Task): void {
   // exist on the disk below.
   for (const path of [linksDir(runDir), bpf])
     if (existsSync(path) && !isBpffs(path)) task.attempt(path, () => rmdirSync(path));
-  for (const path of OWN_FILES.map((name) => join(runDir, name)).filter((file) => existsSync(file))) {
+  for (const path of OWN_FILES.map((name) => join(runDir, name)).filter(isThere)) {
     task.attempt(path, () => (lstatSync(path).isDirectory() ? rmdirSync : unlinkSync)(path));
   }
   const left = readdirSync(runDir);

@@ -285,3 +285,23 @@ test('a journal without a line of cnpd is no log: it is named as not there', asy
     error: expect.stringContaining('the standard error of cnpd'),
   });
 });
+
+test.each([
+  ['hmac-md5:\n  Zq9Secret\nlevel: 2', `hmac-md5:\n  ${MASK}\nlevel: 2`],
+  [
+    '  - hmac-sha-256: >-\n        Zq9\n        Secret\n  - x: 1',
+    `  - hmac-sha-256: ${MASK}\n        ${MASK}\n        ${MASK}\n  - x: 1`,
+  ],
+  ['? hmac-md5\n: Zq9Secret\nx: [', `? hmac-md5\n: ${MASK}\nx: [`],
+  ['"password":  # of the noc\n\n  "Zq9Secret"\nx: 1', `"password":  ${MASK}\n\n  ${MASK}\nx: 1`],
+  ['tacacs-server key Zq9Secret', `tacacs-server key ${MASK}`],
+  [' vrrp 1 authentication Zq9Secret', ` vrrp 1 authentication ${MASK}`],
+  ['md5:\nx: 1', 'md5:\nx: 1'],
+])('a value on a line of its own is masked, also where the file is no YAML: %j', (text, masked) => {
+  expect(new Secrets().mask(text)).toBe(masked);
+  const secrets = new Secrets();
+  secrets.learn(text);
+  expect(secrets.mask('the log has Zq9Secret')).toBe(
+    text.includes('>-') || text === masked ? 'the log has Zq9Secret' : `the log has ${MASK}`,
+  );
+});

@@ -11,6 +11,8 @@ const RULES: readonly RegExp[] = [
   /\bsnmp(?:-server)? community /i,
   /\bauthentication key-id \d+ hash-algo \S+ key /i,
   /\b(?:authentication string|nhrp authentication|authentication text) /i,
+  /\b(?:tacacs|radius)-server key (?:\d (?=\S))?/i,
+  /\bvrrp \d+ authentication /i,
   /\b(?:secret|passphrase|pre-shared-key|psk|token|tcp-md5)(?: \d(?= \S))? /i,
 ];
 
@@ -18,7 +20,13 @@ const RULES: readonly RegExp[] = [
 const KEPT = / authenticate snp (?:send-only|validate)$/;
 
 /** Keys of YAML and JSON whose value is a secret: in braces up to their end, else up to the end of the line. */
-const KEY = String.raw`(["']?\b(?:hmac-[a-z0-9-]+|md5|password|secret|auth-password|key-string|passphrase|token)["']?\s*:\s*)`;
+const NAMES = '(?:hmac-[a-z0-9-]+|md5|password|secret|auth-password|key-string|passphrase|token)';
+const KEY = String.raw`(["']?\b${NAMES}["']?\s*:\s*)`;
+/** Such a key whose value is on the lines below, which are farther to the right, or the one that begins with a colon. */
+const VALUE_BELOW = new RegExp(
+  String.raw`^(\s*(?:- +)*)(?:\? +)?["']?${NAMES}["']?\s*(?::\s*(?:[|>][-+0-9]*|[&!]\S*)*\s*(?:#.*)?)?$`,
+  'i',
+);
 const IN_BRACES = new RegExp(
   String.raw`${KEY}("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,}\]][^,}\]]*?(?=\s*[,}\]]|$))`,
   'gi',
@@ -51,6 +59,32 @@ function maskLine(line: string): MaskedLine {
   return { text, secrets };
 }
 
+/** Line by line, with what the lines before have begun. */
+function* maskedLines(text: string): Generator<MaskedLine> {
+  let key: number | undefined;
+  for (const line of text.split('\n')) {
+    const value = key === undefined ? undefined : valueBelow(line, key);
+    if (value === undefined) {
+      key = VALUE_BELOW.exec(line)?.[1]!.length;
+      yield maskLine(line);
+    } else {
+      const secret = line.slice(value).trim();
+      yield {
+        text: secret === '' ? line : line.slice(0, value) + MASK,
+        secrets: secret === '' ? [] : [unquoted(secret)],
+      };
+    }
+  }
+}
+
+/** Where the value of a key begins in a line below it; undefined: it has none of it. @param key its indentation */
+function valueBelow(line: string, key: number): number | undefined {
+  const [{ length }] = /^\s*/.exec(line)!;
+  if (line.trim() === '' || length > key) return length;
+  const explicit = /^\s*: */.exec(line);
+  return explicit && length === key ? explicit[0].length : undefined;
+}
+
 const unquoted = (value: string): string => (/^(["']).*\1$/.test(value) ? value.slice(1, -1) : value);
 
 /** What to hide from every text. */
@@ -68,15 +102,12 @@ export class Secrets {
 
   /** Of a configuration. */
   learn(text: string): void {
-    for (const line of text.split('\n')) this.add(maskLine(line).secrets);
+    for (const { secrets } of maskedLines(text)) this.add(secrets);
   }
 
   mask(text: string): string {
     // The longest first: one may be a part of another. Before the lines, whose rules may see only a part of one.
-    return this.#withoutKnown(text)
-      .split('\n')
-      .map((line) => maskLine(line).text)
-      .join('\n');
+    return [...maskedLines(this.#withoutKnown(text))].map((line) => line.text).join('\n');
   }
 
   /** Of JSON, each text on its own, so that it stays JSON. */
