@@ -299,9 +299,8 @@ test.each([
   ['md5:\nx: 1', 'md5:\nx: 1'],
 ])('a value on a line of its own is masked, also where the file is no YAML: %j', (text, masked) => {
   expect(new Secrets().mask(text)).toBe(masked);
+  if (text === masked || text.includes('>-')) return;
   const secrets = new Secrets();
   secrets.learn(text);
-  expect(secrets.mask('the log has Zq9Secret')).toBe(
-    text.includes('>-') || text === masked ? 'the log has Zq9Secret' : `the log has ${MASK}`,
-  );
+  expect(secrets.mask('the log has Zq9Secret')).toBe(`the log has ${MASK}`);
 });

@@ -22,7 +22,7 @@ const KEPT = / authenticate snp (?:send-only|validate)$/;
 /** Keys of YAML and JSON whose value is a secret: in braces up to their end, else up to the end of the line. */
 const NAMES = '(?:hmac-[a-z0-9-]+|md5|password|secret|auth-password|key-string|passphrase|token)';
 const KEY = String.raw`(["']?\b${NAMES}["']?\s*:\s*)`;
-/** Such a key whose value is on the lines below, which are farther to the right, or the one that begins with a colon. */
+/** Such a key with its value on the lines below that are farther to the right, or on one that begins with a colon. */
 const VALUE_BELOW = new RegExp(
   String.raw`^(\s*(?:- +)*)(?:\? +)?["']?${NAMES}["']?\s*(?::\s*(?:[|>][-+0-9]*|[&!]\S*)*\s*(?:#.*)?)?$`,
   'i',
