@@ -261,7 +261,7 @@ describe('cnpctl show', () => {
   });
 
   test('Queue Pairs and sequence numbers are hexadecimal, unknown ones a dash', async () => {
-    expect((await run('show flows')).out).toMatch(/0x001234 +- +-/);
+    expect((await run('show flows --wide')).out).toMatch(/0x001234 +- +-/);
     expect((await run('show isis database')).out).toMatch(/0000\.0000\.c001\.00-00 +0x00000011/);
   });
 

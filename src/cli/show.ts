@@ -6,7 +6,7 @@ import { type Context, print, printJson, usage, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { type Filters, filterRows, filtered } from './filters.ts';
 import { coveringEntries, explainClaim, explainDecision } from './senders.ts';
-import { formatAge, formatPairs, printable } from './table.ts';
+import { folded, formatAge, formatPairs, printable } from './table.ts';
 import { type View, few, layOut } from './columns.ts';
 import { VIEWS } from './views.ts';
 
@@ -106,8 +106,8 @@ export async function showPorts(context: Context, name: string | undefined, filt
   if (context.options.output === 'table' && rows.length > 0) {
     print(context, ['', ...layOut(VIEWS.triggers, rows, context)]);
     const notes = rows.flatMap((row) =>
-      ((row['explanation'] as string[] | undefined) ?? []).map(
-        (line) => `${String(row['interface'])}: ${printable(line)}`,
+      ((row['explanation'] as string[] | undefined) ?? []).flatMap((line) =>
+        folded(`${String(row['interface'])}: ${printable(line)}`, context.width),
       ),
     );
     if (notes.length > 0) print(context, ['', ...notes]);

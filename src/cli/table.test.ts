@@ -54,3 +54,15 @@ describe('ages', () => {
   ];
   for (const [time, text] of cases) test(`${time} is ${text}`, () => expect(formatAge(time, now)).toBe(text));
 });
+
+test('columns without anything are left out where the table is too wide, and only there', () => {
+  const columns: Column<Record<string, string>>[] = ['name', 'nothing', 'value'].map((header) => ({
+    header,
+    cell: (row) => row[header],
+  }));
+  const rows = [{ name: 'a', value: 'b' }];
+  expect(formatTable(columns, rows, '', 20)).toEqual(['NAME  NOTHING  VALUE', 'a     -        b']);
+  expect(formatTable(columns, rows, '', 19)).toEqual(['NAME  VALUE', 'a     b']);
+  expect(formatTable(columns, [...rows, { nothing: 'x' }], '', 19).join(' ')).toContain('x');
+  expect(formatTable(columns, [{}], '', 3).join(' ')).toContain('-');
+});

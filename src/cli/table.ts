@@ -27,22 +27,23 @@ const GAP = 2;
 const INDENT = 4;
 
 /**
- * Lines of a table; a table without rows is its `empty` sentence. Where a line would be wider than `width`, headers are
- * wrapped to their cells. If that is not enough, each row takes several lines, the further ones indented, and so does
- * the header. A cell that is longer than a line is wrapped at its spaces. A word, such as an address, is never cut.
+ * Lines of a table; a table without rows is its `empty` sentence. Where a line would be wider than `width`, columns in
+ * which no row has anything are left out, and headers are wrapped to their cells. If that is not enough, each row takes
+ * several lines, the further ones indented, and so does the header. A cell that is longer than a line is wrapped at its
+ * spaces. A word, such as an address, is never cut.
  */
 export function formatTable<T>(
-  columns: readonly Column<T>[],
+  all: readonly Column<T>[],
   rows: readonly T[],
   empty: string,
   width: number = TABLE_WIDTH,
 ): string[] {
   if (rows.length === 0) return [empty];
+  const columns = isWider(all, rows, width) ? filledColumns(all, rows) : all;
   const cells = rows.map((row) => columns.map((column) => wrap(cellText(column.cell(row)), width - INDENT)));
   const ofCells = columns.map((_, i) => widest(cells.flatMap((row) => row[i]!)));
   const titles = columns.map(({ header }) => header.toUpperCase());
-  const natural = titles.map((title, i) => Math.max(title.length, ofCells[i]!));
-  const isTooWide = natural.reduce((sum, one) => sum + GAP + one, -GAP) > width;
+  const isTooWide = isWider(columns, rows, width);
   const header = titles.map((title, i) => (isTooWide ? wrap(title, ofCells[i]!) : [title]));
   const widths = header.map((lines, i) => Math.max(widest(lines), ofCells[i]!));
   const lines = fold(widths, width);
@@ -50,6 +51,20 @@ export function formatTable<T>(
   return [header, ...cells].flatMap((row) =>
     lines.flatMap((indices, at) => blockOf(indices, { row, widths, rightOf }, at === 0 ? 0 : INDENT)),
   );
+}
+
+/** Whether a line would be, with headers as they are. */
+function isWider<T>(columns: readonly Column<T>[], rows: readonly T[], width: number): boolean {
+  const natural = columns.map(({ header, cell }) =>
+    rows.reduce((most, row) => Math.max(most, cellText(cell(row)).length), header.length),
+  );
+  return natural.reduce((sum, one) => sum + GAP + one, -GAP) > width;
+}
+
+/** Without columns that are empty in every row; all of them, if all are. */
+function filledColumns<T>(columns: readonly Column<T>[], rows: readonly T[]): readonly Column<T>[] {
+  const filled = columns.filter(({ cell }) => rows.some((row) => cellText(cell(row)) !== EMPTY));
+  return filled.length > 0 ? filled : columns;
 }
 
 const widest = (lines: readonly string[]): number => lines.reduce((most, line) => Math.max(most, line.length), 0);
@@ -98,6 +113,12 @@ export function wrap(text: string, width: number): string[] {
     else lines.push(word);
   }
   return lines;
+}
+
+/** The same, with the second and further lines indented. */
+export function folded(text: string, width: number): string[] {
+  const [first = '', ...more] = wrap(text, width - INDENT);
+  return [first, ...more.map((line) => `${' '.repeat(INDENT)}${line}`)];
 }
 
 /** `name  value` lines. */

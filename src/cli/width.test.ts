@@ -74,6 +74,17 @@ const views = placesOf(cnpctl)
   .filter((view) => view !== 'show status' && view !== 'show config');
 const ofGroup = ['members', 'receivers', 'branches', 'tree'].map((part) => `show groups 2001:db8:aa::1 ${part}`);
 
+/** Words of the first that the second has not, and the other way about; each as often as it is there. */
+function without(first: readonly string[], second: readonly string[]): [string[], string[]] {
+  const rest = [...second];
+  const left = first.filter((word) => {
+    const at = rest.indexOf(word);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
+  return [left, rest];
+}
+
 describe(`no table is wider than ${TABLE_WIDTH} columns`, () => {
   test('the widest address has 39 characters', () => expect(ADDRESS).toHaveLength(39));
   test('of at least 20 views', () => expect(views.length).toBeGreaterThan(20));
@@ -85,7 +96,11 @@ describe(`no table is wider than ${TABLE_WIDTH} columns`, () => {
     // Cutting would leave a part of the address alone.
     expect(out.replaceAll(ADDRESS, '')).not.toContain(ADDRESS.slice(0, 9));
     const wide = (await run(`${view} --wide`, client)).out;
-    expect(wide.split(/\s+/).toSorted()).toEqual(out.split(/\s+/).toSorted());
+    const [left, added] = without(wide.split(/\s+/), out.split(/\s+/));
+    expect(added).toEqual([]);
+    // Of columns in which no row has anything.
+    expect(left.filter((word) => word !== '-' && !/^[A-Z]+$/.test(word))).toEqual([]);
+    expect(left.includes('-')).toBe(left.length > 0);
   });
 
   test.each(ofGroup)('%s', async (view) => {

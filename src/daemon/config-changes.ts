@@ -130,7 +130,7 @@ export class ConfigChanges implements ConfigActions {
       const planes = await compare(before, after);
       return ok({ ok: true, errors: [], changed: diffIntent(before, after), planes });
     };
-    return this.#waitingPlans.wait(() => this.#plans.run(() => this.#inTurn(run)));
+    return this.#waitingPlans.wait(() => this.#plans.run((timed) => this.#inTurn(() => timed(run))));
   }
 
   apply(text: string, name: string, terms: ChangeTerms): Promise<Answer<ConfigOutcome>> {

@@ -12,26 +12,27 @@ export class Paced {
     this.#work = work;
   }
 
-  /** Rejects as `run` does. The next one waits for as long as this one took. */
-  run<T>(run: () => Promise<T>): Promise<T> {
+  /**
+   * The next one waits for as long as the work of this one took. Rejects as `run` does.
+   * @param run does the work in what it is given, once; what it waits for before that is not counted
+   */
+  run<T>(run: (timed: <U>(work: () => Promise<U>) => Promise<U>) => Promise<T>): Promise<T> {
+    let took = 0;
+    const timed = async <U>(work: () => Promise<U>): Promise<U> => {
+      const start = this.#clock.now();
+      try {
+        return await work();
+      } finally {
+        took = this.#clock.now() - start;
+      }
+    };
     const done = this.#line.then(async () => {
       await nextTurn(this.#work);
-      return this.#timed(run);
+      return run(timed);
     });
-    this.#line = done.then(
-      ({ took }) => this.#rest(took),
-      () => undefined,
-    );
-    return done.then(({ outcome }) => {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    });
-  }
-
-  async #timed<T>(run: () => Promise<T>): Promise<{ took: number; outcome: PromiseSettledResult<T> }> {
-    const start = this.#clock.now();
-    const [outcome] = await Promise.allSettled([run()]);
-    return { took: this.#clock.now() - start, outcome };
+    const rest = (): Promise<void> | undefined => this.#rest(took);
+    this.#line = done.then(rest, rest);
+    return done;
   }
 
   #rest(ms: number): Promise<void> | undefined {

@@ -33,7 +33,7 @@ export const NODE_FIELDS: Fields = {
   env: 'supported',
   cmd: 'supported',
   'network-mode': 'supported', // `none` only: there is no other network than the links
-  image: 'no-effect', // the programs of this machine run
+  image: 'supported', // every file has one: the programs of this machine stand for it
   'image-pull-policy': 'no-effect',
   labels: 'no-effect',
   type: 'no-effect',

@@ -89,14 +89,15 @@ topology:
     a:
       kind: linux
       image: frr:9
+      labels: {rack: 7}
     b: {kind: linux}
   links:
     - endpoints: ["a:eth1", "b:eth1"]
       vars: {color: red}`);
   expect(withoutEffect.map((p) => [p.path, p.line])).toEqual([
     ['mgmt', 2],
-    ['topology.nodes.a.image', 7],
-    ['topology.links.0.vars.color', 11],
+    ['topology.nodes.a.labels', 8],
+    ['topology.links.0.vars.color', 12],
   ]);
 });
 

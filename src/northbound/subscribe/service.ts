@@ -30,7 +30,6 @@ export interface SubscriptionsOptions extends AdmissionOptions {
 
 /** For one stream, in one turn of the event loop. */
 const BUDGET_MS = 4;
-const FIRST_REQUEST_MS = 10_000;
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 const EXPIRED = new RpcError('UNAUTHENTICATED', 'the certificate has expired');
 const MAX_POLLS = 16;
@@ -83,7 +82,6 @@ class LiveCall {
   readonly #options: SubscriptionsOptions & Shared;
   #stream: SubscribeStream | undefined;
   #cancel: (() => void) | undefined;
-  #firstRequest: NodeJS.Timeout | undefined;
   #onOver: () => void = () => undefined;
   #isOver = false;
   /** The requests that have come so far. */
@@ -102,10 +100,6 @@ class LiveCall {
     this.#call.on('data', (encoded: Buffer) => this.#decode(encoded));
     this.#call.on('end', () => void this.#decoded.then(() => this.#attempt(() => this.#halfClosed())));
     for (const event of ['cancelled', 'close'] as const) this.#call.on(event, () => this.#over());
-    this.#firstRequest = setTimeout(
-      () => this.fail(new RpcError('FAILED_PRECONDITION', `no SubscriptionList within ${FIRST_REQUEST_MS / 1000} s`)),
-      FIRST_REQUEST_MS,
-    );
   }
 
   #endAtExpiry(): void {
@@ -158,7 +152,6 @@ class LiveCall {
   #subscribe(list: SubscriptionList): void {
     if (this.#stream)
       throw new RpcError('INVALID_ARGUMENT', 'the call has a SubscriptionList already: use another call');
-    clearTimeout(this.#firstRequest);
     const subscribed = checkSubscriptions(list);
     for (const { path } of subscribed.parts) this.#access.checkRead(path, certificateOf(this.#call));
     const { work, maxQueued = 20_000 } = this.#options;
@@ -209,7 +202,6 @@ class LiveCall {
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#firstRequest);
     clearTimeout(this.#expiry);
     this.#cancel?.();
     this.#onOver();

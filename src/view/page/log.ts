@@ -34,7 +34,13 @@ export class Log {
 
   constructor(root: HTMLElement) {
     this.#root = root;
-    root.replaceChildren(el('li', { class: 'empty' }, 'None yet. It stays quiet until a queue is deeper than K_max.'));
+    root.replaceChildren(
+      el(
+        'li',
+        { class: 'empty' },
+        'None since the page was opened. It stays quiet until a queue is deeper than K_max.',
+      ),
+    );
   }
 
   add(sent: NotificationView): void {
