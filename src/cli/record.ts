@@ -75,7 +75,8 @@ const NAMES: Readonly<Record<RecordingStatus['state'], string>> = {
 
 function linesOf(status: RecordingStatus): string[] {
   const { state, file, startedAt, limitBytes, limitSeconds, events, bytes, dropped, reason, machines } = status;
-  const title = NAMES[state] + (reason === undefined ? '' : `: ${reason}`);
+  const name = state === 'off' && file !== undefined ? 'the recording has ended' : NAMES[state];
+  const title = name + (reason === undefined ? '' : `: ${reason}`);
   if (file === undefined) return [title];
   return [
     title,

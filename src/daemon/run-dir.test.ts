@@ -10,7 +10,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -30,6 +31,21 @@ describe('the claim on the run directory', () => {
     expect(runDirHolder(dir)).toBe(process.pid);
     release();
     expect(runDirHolder(dir)).toBeUndefined();
+  });
+
+  test('waits while another looks at it and takes it: of two that start at once, one is refused', async () => {
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
+    const claim = `${process.ppid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
+    const other = spawn('flock', [dir, 'sh', '-c', `echo; sleep 0.1; echo "${claim}" > ${join(dir, 'cnpd.claim')}`]);
+    await once(other.stdout, 'data');
+    expect(() => claimRunDir(dir)).toThrow(RunDirBusy);
+  });
+
+  test('is not released by who does not hold it any more', () => {
+    const release = claimRunDir(dir);
+    writeFileSync(join(dir, 'cnpd.claim'), '1 1\n');
+    release();
+    expect(readFileSync(join(dir, 'cnpd.claim'), 'utf8')).toBe('1 1\n');
   });
 
   test('the pid file is the number alone, and nothing is left of an earlier claim', () => {

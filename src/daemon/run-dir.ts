@@ -1,7 +1,18 @@
 // The run directory /run/cnpd: its file names, shared by start, adoption and uninstall, and the claim on it. Two agents
 // in one run directory would detach each other's programs.
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
+import { tryLock } from '../kernel/ffi/libc.ts';
 import { readBounded } from './read-bounded.ts';
 
 /** cnpd's private BPF file system: maps under their names, links under `links/`. */
@@ -82,15 +93,34 @@ export function claimRunDir(runDir: string): () => void {
   if (!isAbsolute(runDir) || NO_PLACE.test(resolve(runDir)))
     throw new RangeError(`${runDir} cannot be the run directory: an absolute path outside /proc and /sys is needed`);
   makeRunDir(runDir);
-  const holder = runDirHolder(runDir);
-  if (holder !== undefined && holder !== process.pid) throw new RunDirBusy(runDir, holder);
-  const release = (): void => CLAIM_FILES.forEach((name) => rmSync(join(runDir, name), { force: true }));
-  release();
-  // The claim first: it fails if another agent was faster.
-  writeNew(claimFile(runDir), `${process.pid} ${startTime(process.pid)}\n`);
-  writeNew(pidFile(runDir), `${process.pid}\n`);
-  return release;
+  const remove = (): void => CLAIM_FILES.forEach((name) => rmSync(join(runDir, name), { force: true }));
+  inTurn(runDir, () => {
+    const holder = runDirHolder(runDir);
+    if (holder !== undefined && holder !== process.pid) throw new RunDirBusy(runDir, holder);
+    remove();
+    writeNew(claimFile(runDir), `${process.pid} ${startTime(process.pid)}\n`);
+    writeNew(pidFile(runDir), `${process.pid}\n`);
+  });
+  return () => {
+    if (runDirHolder(runDir) === process.pid) remove();
+  };
 }
+
+/** Whoever may enter the directory may lock it, too: nobody waits for that for longer. */
+const [LOOK_MS, MOST_LOOKS] = [10, 300];
+
+/** Not while another agent looks at the claim and takes it: both would find none. */
+function inTurn(directory: string, run: () => void): void {
+  const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    for (let looks = 0; !tryLock(fd) && looks < MOST_LOOKS; looks++) pause(LOOK_MS);
+    run();
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** Follows no symbolic link. @throws Error when there is such a file */
 function writeNew(file: string, text: string): void {

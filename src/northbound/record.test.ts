@@ -102,6 +102,7 @@ test('cnpctl record: words, JSON and exit codes', async () => {
   expect(status.out).toMatch(/5 events came later.*\nmachines {2}none: those that ran before are not recorded/);
   expect(JSON.parse((await run('-o json record stop', client(OFF))).out)).toEqual(OFF);
   expect((await run('record stop', client(OFF))).out).toBe('nothing is recorded\n');
+  expect((await run('record stop', client({ ...RUNNING, state: 'off' }))).out).toMatch(/^the recording has ended\n/);
   for (const wrong of ['--limit 1', '--limit 2GB', '--limit 5XB', '--time 0', '--time 1.5'])
     expect((await run(`record start ${wrong}`)).code, wrong).toBe(2);
   expect((await run('record status', failing('unreachable'))).code).toBe(3);

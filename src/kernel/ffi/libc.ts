@@ -57,6 +57,7 @@ const c = {
   recvmmsg: bind<(fd: number, messages: Memory, count: number, flags: number, timeout: Memory) => number>(
     'int recvmmsg(int fd, void *messages, unsigned int count, int flags, void *timeout)',
   ),
+  flock: bind<(fd: number, operation: number) => number>('int flock(int fd, int operation)'),
   malloc_trim: bind<(keep: number) => number>('int malloc_trim(size_t keep)'),
   setns: bind<(fd: number, type: number) => number>('int setns(int fd, int type)'),
   unshare: bind<(flags: number) => number>('int unshare(int flags)'),
@@ -254,4 +255,14 @@ export function interfaceIndex(name: string): number {
 export function syscall3(number: number, a: number, b: Memory, size: number): number {
   const result = c.syscall3(number, a, b, size);
   return result < 0 ? -lastErrno() : result;
+}
+
+const [LOCK_EX, LOCK_NB] = [2, 4];
+
+/** Takes the lock of an open file or directory until it is closed. @returns false: another process has it */
+export function tryLock(fd: number): boolean {
+  if (c.flock(fd, LOCK_EX | LOCK_NB) === 0) return true;
+  const errno = lastErrno();
+  if (errno === ERRNO.EAGAIN || errno === ERRNO.EINTR) return false;
+  throw new KernelError('flock', errno);
 }
