@@ -42,26 +42,18 @@ const CALLS = {
 /** To see whether one is made. */
 const RECORD_STATUS = { name: 'Record', what: 'read', path: ['cnpd', 'status'] } as const satisfies ControlCall;
 
-type Name = keyof typeof CALLS;
-
-/** Before the request is read. @param name of the method @throws RpcError PERMISSION_DENIED */
+/** Before the request is read. @param name of the method @throws RpcError */
 export function checkControlCaller(name: string, access: Access, certificate: Certificate): void {
   const call = Object.values(CALLS).find((one) => one.name === name);
+  if (!call) throw new RpcError('UNIMPLEMENTED', `there is no call ${name}`);
   access.checkCaller('any', certificate);
-  // Of Record it depends on the request.
-  if (call && call.name !== RECORD_STATUS.name) access.checkControl(call, certificate);
-  else access.checkCaller('read', certificate);
+  // Of Record it depends on the request: recordCall.
+  if (call !== CALLS.record) access.checkControl(call, certificate);
 }
 
 /** However many ask: those who wait share one reload. */
 export function addControl(grpc: GrpcServer, access: Access, dependencies: NorthboundDependencies): void {
   const { actions } = dependencies;
-  const checked =
-    <I, O>(name: Name, run: (request: I) => Promise<O>) =>
-    async (request: I, { certificate }: Caller): Promise<O> => {
-      access.checkControl(CALLS[name], certificate);
-      return run(request);
-    };
   const { reload, plan, configuration, apply, confirm, rollback } = configHandlers(actions);
   grpc.addService(
     {
@@ -77,16 +69,16 @@ export function addControl(grpc: GrpcServer, access: Access, dependencies: North
       record: served(method.record),
     },
     {
-      reload: handle(method.reload, checked('reload', reload), dependencies),
-      plan: handle(method.plan, checked('plan', plan), dependencies),
-      configuration: handle(method.configuration, checked('configuration', configuration), dependencies),
-      apply: handle(method.apply, checked('apply', apply), dependencies),
-      confirm: handle(method.confirm, checked('confirm', confirm), dependencies),
-      rollback: handle(method.rollback, checked('rollback', rollback), dependencies),
-      release: handle(method.release, checked('release', releaseHandler(dependencies)), dependencies),
-      logLevels: handle(method.logLevels, checked('logLevels', logLevelsHandler(actions.logLevels)), dependencies),
+      reload: handle(method.reload, reload, dependencies),
+      plan: handle(method.plan, plan, dependencies),
+      configuration: handle(method.configuration, configuration, dependencies),
+      apply: handle(method.apply, apply, dependencies),
+      confirm: handle(method.confirm, confirm, dependencies),
+      rollback: handle(method.rollback, rollback, dependencies),
+      release: handle(method.release, releaseHandler(dependencies), dependencies),
+      logLevels: handle(method.logLevels, logLevelsHandler(actions.logLevels), dependencies),
       record: handle(method.record, recordCall(access, actions), dependencies),
-      restartGroup: handle(method.restartGroup, checked('restartGroup', restartHandler(dependencies)), dependencies),
+      restartGroup: handle(method.restartGroup, restartHandler(dependencies), dependencies),
     },
   );
 }

@@ -18,11 +18,12 @@ export interface ControlCall {
   readonly path: readonly string[];
 }
 
+/** `any`: needs no right. `set`: the call Set. */
+export type CallKind = 'any' | 'read' | 'set';
+
 export interface Access {
   /** Before the request is read: whether this client may call anything of this kind. @throws RpcError */
-  checkCaller(what: 'any' | 'read' | 'write', certificate: Certificate): void;
-  /** Whether Set is served at all, and to this client. @throws RpcError PERMISSION_DENIED */
-  checkSet(certificate: Certificate): void;
+  checkCaller(what: CallKind, certificate: Certificate): void;
   /** @throws RpcError PERMISSION_DENIED */
   checkRead(path: CheckedPath, certificate: Certificate): void;
   /** @throws RpcError PERMISSION_DENIED */
@@ -58,11 +59,10 @@ export function unixAccess(role: SocketRole, reading: string): Access {
     if (role !== needed) throw denied(what, needed);
   };
   return {
-    checkCaller: () => undefined,
-    checkRead: () => undefined,
-    checkSet: () => {
-      if (role === 'read') throw denied('Set is served', 'set', 'config');
+    checkCaller: (what) => {
+      if (what === 'set' && role === 'read') throw denied('Set is served', 'set', 'config');
     },
+    checkRead: () => undefined,
     checkWrite: ({ steps }) =>
       check(
         'this is changed',
@@ -77,11 +77,10 @@ export function unixAccess(role: SocketRole, reading: string): Access {
 /** Without TLS: everybody reads, nobody changes. */
 export const plaintextAccess: Access = {
   checkCaller: (what) => {
-    if (what === 'write') refuseWithoutTls();
+    if (what === 'set') refuseWithoutTls();
   },
   checkRead: () => undefined,
   checkWrite: () => refuseWithoutTls(),
-  checkSet: () => refuseWithoutTls(),
   checkControl: ({ what }) => {
     if (what === 'write') refuseWithoutTls();
   },
@@ -114,13 +113,10 @@ export function certificateAccess(rights: readonly Right[]): Access {
     checkCaller: (what, certificate) => {
       checkExpiry(certificate);
       if (what === 'any') return;
-      const { who, allowed } = allowedTo(what, certificate);
-      if (allowed.length === 0) throw new RpcError('PERMISSION_DENIED', `${who} may ${what} nothing`);
-    },
-    // Before the paths of a request are read.
-    checkSet: (certificate) => {
-      const { who, allowed } = allowedTo('write', certificate);
-      if (allowed.length === 0) throw new RpcError('PERMISSION_DENIED', `Set: ${who} may write nothing`);
+      const right = what === 'set' ? 'write' : 'read';
+      const { who, allowed } = allowedTo(right, certificate);
+      const call = what === 'set' ? 'Set: ' : '';
+      if (allowed.length === 0) throw new RpcError('PERMISSION_DENIED', `${call}${who} may ${right} nothing`);
     },
     checkControl: ({ what, path }, certificate) => check(what, checkedNames(path), certificate),
     checkRead: (path, certificate) => check('read', path, certificate),

@@ -6,7 +6,7 @@ import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { addControl, checkControlCaller } from './control.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
 import { type CheckCaller, intake } from './intake.ts';
-import { type Access, SOCKETS, type SocketRole, unixAccess } from './rights.ts';
+import { type Access, type CallKind, SOCKETS, type SocketRole, unixAccess } from './rights.ts';
 import { addGnmi } from './services.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
 import { Sources } from './sources.ts';
@@ -74,19 +74,18 @@ const grpcServer = (
     interceptors: [intake({ check: checkCaller(access), log, count })],
   });
 
-const WHAT: Readonly<Record<string, 'any' | 'read' | 'write'>> = {
+const CALL_KINDS: Readonly<Record<string, CallKind>> = {
   '/gnmi.gNMI/Capabilities': 'any',
   '/gnmi.gNMI/Get': 'read',
   '/gnmi.gNMI/Subscribe': 'read',
+  '/gnmi.gNMI/Set': 'set',
 };
 
 const checkCaller =
   (access: Access): CheckCaller =>
   (method, certificate) => {
-    const what = WHAT[method];
-    if (what !== undefined) return access.checkCaller(what, certificate);
-    access.checkCaller('any', certificate);
-    if (method === '/gnmi.gNMI/Set') access.checkSet(certificate);
+    const kind = CALL_KINDS[method];
+    if (kind !== undefined) access.checkCaller(kind, certificate);
     else checkControlCaller(method.slice(method.lastIndexOf('/') + 1), access, certificate);
   };
 
