@@ -137,9 +137,12 @@ export function handle<I extends DescMessage, O extends DescMessage>(
  * The HTTP/2 stream of a call. grpc-js does not offer it, and has no other way to end a call whose client does not
  * read; tests hold that it is there.
  */
-const http2StreamOf = (call: object): ServerHttp2Stream | undefined =>
-  (call as { readonly call?: { readonly nextCall?: { readonly stream?: ServerHttp2Stream } } }).call?.nextCall
-    ?.stream ?? (call as { readonly call?: { readonly stream?: ServerHttp2Stream } }).call?.stream;
+function http2StreamOf(call: object): ServerHttp2Stream | undefined {
+  type Inner = { readonly stream?: ServerHttp2Stream; readonly nextCall?: Inner };
+  const { call: inner } = call as { readonly call?: Inner };
+  // Behind an interceptor it is that of the next call.
+  return inner?.nextCall?.stream ?? inner?.stream;
+}
 
 /** Ends the call at once, whether its client reads or not. */
 export const cutOff = (call: object): void => http2StreamOf(call)?.close(constants.NGHTTP2_CANCEL);

@@ -9,7 +9,7 @@ import { type CheckCaller, intake } from './intake.ts';
 import { type Access, type CallKind, SOCKETS, type SocketRole, unixAccess } from './rights.ts';
 import { addGnmi } from './services.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
-import { Sources } from './sources.ts';
+import { ConnectionSources } from './connection-sources.ts';
 import { type TcpSettings, listenTcp, tcpAccess } from './tcp.ts';
 
 interface NorthboundOptions {
@@ -153,7 +153,7 @@ class Connections {
   comeFrom(listener: Listener): void {
     const { count, log } = this.#dependencies;
     // Also those that are still in the handshake of TLS.
-    const sources = new Sources();
+    const sources = new ConnectionSources();
     listener.on('connection', (connection: Socket) => {
       this.#note(connection);
       if (sources.enter(connection)) return;

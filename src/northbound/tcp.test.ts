@@ -1,5 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { type Settings, connect as connectHttp2 } from 'node:http2';
 import { connect as connectTcp, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { create } from '@bufbuild/protobuf';
@@ -201,6 +203,17 @@ describe('gNMI over TCP', () => {
       for (const session of sessions) expect((await connectAs(session)).reused).toBe(false);
       expect((await connectAs()).reused).toBe(false);
     });
+  });
+
+  test('one source has half of the connections, and a connection 20 calls at a time', async () => {
+    await start({ tls: undefined, rights: [] });
+    // One that says something stays: those that are silent are closed after a while.
+    const session = connectHttp2(`http://127.0.0.1:${port}`).on('error', () => undefined);
+    const [settings] = (await once(session, 'remoteSettings')) as [Settings];
+    expect(settings.maxConcurrentStreams).toBe(20);
+    const sockets = Array.from({ length: 129 }, () => connectTcp(port, '127.0.0.1').on('error', () => undefined));
+    await until('two are refused', () => counts.get('northbound.connection.refused') === 2);
+    for (const one of [session, ...sockets]) one.destroy();
   });
 
   test('Set needs the right to write', async () => {

@@ -6,7 +6,7 @@ import { parseAddress } from '../model/address.ts';
 /** Half of all. */
 const MOST_OF_SOURCE = 128;
 
-export class Sources {
+export class ConnectionSources {
   readonly #most: number;
   readonly #open = new Map<string, number>();
 

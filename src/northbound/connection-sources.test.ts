@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import { Sources } from './sources.ts';
+import { ConnectionSources } from './connection-sources.ts';
 
 const from = (remoteAddress?: string) => Object.assign(new EventEmitter(), { remoteAddress }) as never;
 
 test('a source has so many connections; a /64 of IPv6 is one, and a unix socket none', () => {
-  const sources = new Sources(2);
+  const sources = new ConnectionSources(2);
   const enter = (address?: string): boolean => sources.enter(from(address));
   expect(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map(enter)).toEqual([true, true, false, true]);
   expect(['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1'].map(enter)).toEqual([
@@ -19,7 +19,7 @@ test('a source has so many connections; a /64 of IPv6 is one, and a unix socket 
 });
 
 test('one that is closed makes room', () => {
-  const sources = new Sources(1);
+  const sources = new ConnectionSources(1);
   const first = from('192.0.2.1') as EventEmitter;
   expect(sources.enter(first as never)).toBe(true);
   expect(sources.enter(from('192.0.2.1'))).toBe(false);
