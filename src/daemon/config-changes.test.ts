@@ -29,12 +29,14 @@ let write: typeof writeConfig;
 /** What a reload or an apply waits for before it is done. */
 let gate: Promise<void>;
 let isStopping: boolean;
+/** What the comparison of a plan takes. */
+let comparingMs: number;
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'cnpd-changes-'));
   path = join(dir, 'cnpd.yaml');
   [clock, inTurn, counts, followed] = [manualClock(), new InTurn(), [], []];
-  [write, gate, isStopping] = [writeConfig, Promise.resolve(), false];
+  [write, gate, isStopping, comparingMs] = [writeConfig, Promise.resolve(), false, 0];
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -53,7 +55,7 @@ function started(text?: string): ConfigChanges {
     file,
     inTurn: (run) => inTurn.run(run),
     follow,
-    compare: async () => [],
+    compare: async () => (clock.advance(comparingMs), []),
     ...{ write: (to: string, content: string) => write(to, content), tryWrite: tryConfig },
     reloading: (run) => run(),
     isStopping: () => isStopping,
@@ -297,6 +299,21 @@ describe('as values', () => {
     expect(done.filter(({ ok }) => ok)).toHaveLength(64);
     expect(done.filter((one) => !one.ok && one.error.code === 'full')).toHaveLength(436);
     expect(onDisk()).toBe(WARN);
+  });
+
+  test('plans, which whoever reads may ask for, take half of the time at most', async () => {
+    const changes = started(INFO);
+    comparingMs = 500;
+    const first = changes.plan(WARN, 'new');
+    let done = 0;
+    const second = changes.plan(DEBUG, 'new').finally(() => done++);
+    expect((await first).ok).toBe(true);
+    clock.advance(499);
+    // It needs no rest, and comes after whatever could have begun.
+    expect((await apply(changes, WARN)).ok).toBe(true);
+    expect(done).toBe(0);
+    clock.advance(1);
+    expect((await second).ok).toBe(true);
   });
 
   test('a storm of plans, which whoever reads may ask for, keeps nobody from confirming or taking back', async () => {
