@@ -26,6 +26,8 @@ function follow(child: ChildProcess, name: string): Endpoint {
   const events: EndpointEvent[] = [];
   const waiting: { event: string; done: (e: EndpointEvent) => void; failed: (error: Error) => void }[] = [];
   let stderr = '';
+  /** Once it has ended. */
+  let withoutSaying: ((event: string) => Error) | undefined;
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   createInterface({ input: child.stdout! }).on('line', (line) => {
     const event = JSON.parse(line) as EndpointEvent;
@@ -37,7 +39,8 @@ function follow(child: ChildProcess, name: string): Endpoint {
     child.on('close', (code, signal) => {
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
       const last = stderr.slice(-500) || (events.length > 0 ? JSON.stringify(events.at(-1)) : 'it printed nothing');
-      for (const w of waiting) w.failed(new Error(`${name} ended ${how} without saying ${w.event}: ${last}`));
+      withoutSaying = (event) => new Error(`${name} ended ${how} without saying ${event}: ${last}`);
+      for (const w of waiting) w.failed(withoutSaying(w.event));
       done(code ?? 1);
     });
   });
@@ -46,7 +49,9 @@ function follow(child: ChildProcess, name: string): Endpoint {
     ended,
     waitFor(event) {
       const past = events.find((e) => e.event === event);
-      return past ? Promise.resolve(past) : new Promise((done, failed) => waiting.push({ event, done, failed }));
+      if (past) return Promise.resolve(past);
+      if (withoutSaying) return Promise.reject(withoutSaying(event));
+      return new Promise((done, failed) => waiting.push({ event, done, failed }));
     },
     finish() {
       child.kill('SIGUSR2');

@@ -49,6 +49,8 @@ test('the headline has of queue and settling what is less, names overlaps, and c
   expect(text).toContain('reaches the sender, in the median, at most 1.0 ms after');
   expect(text).toContain('That of the receiver takes 33.0 ms. The queue peaks at 150 kB instead of 340 kB.');
   expect(text).not.toContain('settled');
+  const spread = [3, 1, 9].flatMap((firstFeedbackMs) => repeated([runOf('cnpd', firstFeedbackMs, 1)]));
+  expect(headline([...spread, ...run('receiver', 340_000, 80)])).toContain('deep (1.0 to 9.0 ms). That of');
   const overlapping = [
     ...[80, 200].flatMap((settledMs) => run('cnpd', 150_000, settledMs)),
     ...[190, 210].flatMap((settledMs) => run('receiver', 340_000, settledMs)),
