@@ -2,7 +2,7 @@
 // src/setup/start.mjs says what for.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
 import { compiledBeside } from './start.mjs';
@@ -59,6 +59,14 @@ const starter = (name, options) => ({
   banner: { js: '#!/usr/bin/env node' },
 });
 
+/** As a whole: what starts meanwhile would take a part of it for all of it, and nothing for an empty program. */
+function put(file, contents, mode = 0o644) {
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, contents);
+  chmodSync(unfinished, mode);
+  renameSync(unfinished, file);
+}
+
 /** @returns the files of dist/chunk */
 export async function buildProgram(name, options) {
   const program = PROGRAMS[name];
@@ -78,10 +86,14 @@ export async function buildProgram(name, options) {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 8);
   const file = `dist/chunk/${name}-${hash}.cjs`;
   mkdirSync('dist/chunk', { recursive: true });
-  writeFileSync(file, text.replace(`${name}.cjs.map`, `${name}-${hash}.cjs.map`));
-  writeFileSync(`${file}.map`, map.contents);
+  put(file, text.replace(`${name}.cjs.map`, `${name}-${hash}.cjs.map`));
+  put(`${file}.map`, map.contents);
   const compiled = await compile(file, program.trial);
-  await build({ ...starter(`${name}-${hash}.cjs`, options), outfile: `dist/${name}.js` });
-  chmodSync(`dist/${name}.js`, 0o755);
+  const { outputFiles: starting } = await build({
+    ...starter(`${name}-${hash}.cjs`, options),
+    outfile: `dist/${name}.js`,
+    write: false,
+  });
+  put(`dist/${name}.js`, starting[0].contents, 0o755);
   return [file, `${file}.map`, compiled];
 }
