@@ -10,7 +10,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 import { stateDirOf } from '../model/paths.ts';
 import type { Daemon } from './daemon.ts';
-import { keepHeapSmall, returnFreedMemory } from './heap.ts';
+import { keepHeapSmall, returnFreedMemory } from './memory.ts';
 import { readIntentFile, readIntentOutline } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges, mayDrop } from './privileges.ts';

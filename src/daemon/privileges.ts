@@ -6,7 +6,7 @@ import { type Capability, becomeWithout, cannotDrop, refusedWithout, superfluous
 import { ACCESS } from '../kernel/ffi/process.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
-import { shareMalloc } from './heap.ts';
+import { shareMalloc } from './memory.ts';
 
 /** Environment variable of the restarted process: capabilities were dropped, and failures are not tried again. */
 export const DONE = 'CNPD_CAPABILITIES_DROPPED';

@@ -4,6 +4,7 @@ import { type IpAddress, isUnicastHost, sameAddress, sameOptional } from '../mod
 import type { Count } from '../model/log.ts';
 import { addressUse, senderlessUse } from '../model/prefix.ts';
 import { type Understood, possibleIn } from '../model/understood.ts';
+import type { WallTime } from '../model/wall-time.ts';
 import { Column } from './column.ts';
 import { CandidateHeaps } from './candidate-heap.ts';
 import { Claims } from './claims.ts';
@@ -12,7 +13,6 @@ import type { SenderAdvertisement } from './kinds.ts';
 import { FlaglessPrefixes, type LostFlags } from './lost-flags.ts';
 import { NodeQueue } from './node-queue.ts';
 import type { Advertisement, Source } from './preference.ts';
-import type { WallTime } from '../model/wall-time.ts';
 
 interface AdvertisedDependencies {
   readonly count: Count;

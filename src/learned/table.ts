@@ -26,6 +26,7 @@ import type { Count } from '../model/log.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { SenderState } from '../model/state.ts';
 import type { TopologyReport } from '../model/topology.ts';
+import { WallTime } from '../model/wall-time.ts';
 import type { Steps } from '../model/work.ts';
 import { Advertised } from './advertised.ts';
 import { Forwarding, type ForwardingChanges, type ForwardingEntry } from './forwarding.ts';
@@ -42,7 +43,6 @@ import { SourceReports } from './source-reports.ts';
 import { Sources } from './sources.ts';
 import { Topologies } from './topologies.ts';
 import { PrefixTrie } from './trie.ts';
-import { WallTime } from '../model/wall-time.ts';
 
 interface LearnedTableOptions {
   /**

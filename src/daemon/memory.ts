@@ -1,7 +1,7 @@
-// Limits the growth of the JavaScript heap. By default V8 lets garbage pile up until the heap has multiplied. In an
-// agent that occasionally relearns ten thousand prefixes, this doubles the memory without benefit. Collecting sooner
-// costs less than the kernel calls of the same work (docs/explanation/performance.md). No limit is set: a large
-// database may use the memory that it needs.
+// What the process keeps of memory that it no longer needs: garbage in the JavaScript heap, and what malloc(3) holds
+// back. By default V8 lets garbage pile up until the heap has multiplied. In an agent that occasionally relearns ten
+// thousand prefixes, this doubles the memory without benefit. Collecting sooner costs less than the kernel calls of the
+// same work (docs/explanation/performance.md). No limit is set: a large database may use the memory that it needs.
 import { setFlagsFromString } from 'node:v8';
 import { trimMemory } from '../kernel/ffi/libc.ts';
 
