@@ -1,5 +1,6 @@
 // The whole daemon on real FRR, from the file to the kernel of another router: learning over three routers, and every
 // way in which what was learned goes away. It does not look at traffic (scene.test.ts).
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
 import type { RunResult } from '../../src/lab/run.ts';
@@ -88,7 +89,12 @@ describe('learning over three routers', () => {
     );
     // FRR in the middle carries it; the route to the senders is FRR's own, with the flag no traffic is drawn to cnpd.
     expect(await p.frr('show isis database detail')).toContain(`${SENDERS6} (Metric: 4261412865)`);
-    expect(await far.frr(`show ipv6 route ${SENDERS6}`)).toMatch(/metric 30\b/);
+    // Its SPF waits longer than cnpd's.
+    await until(
+      'FRR has the route',
+      () => far.frr(`show ipv6 route ${SENDERS6}`),
+      (text) => /metric 30\b/.test(text),
+    );
   });
 
   test('PNC-5-c: `cnpctl show senders ADDRESS` takes the longest match, and shows none where a longer one has no proxy', async () => {
@@ -144,6 +150,10 @@ test('the program cnpctl prints and returns what the other tests read in their o
     codes.push(printed.code);
   }
   expect(codes).toEqual([0, 0, 1, 2, 0]);
+});
+
+test('ps and systemd see cnpd, not Node.js', () => {
+  expect(readFileSync(`/proc/${far.pid}/comm`, 'utf8')).toBe('cnpd\n');
 });
 
 describe('problems', () => {
